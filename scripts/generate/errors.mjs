@@ -21,7 +21,7 @@ export function renderErrors({ errorAreas, errorCatalogue }) {
 
 function entry(code, { status, retryable, title }) {
   const again = retryable ? "the same call may work later" : "the same call will fail again";
-  return ["", `### ${code}`, "", `${title}. Status ${status}; ${again}.`];
+  return ["", `### ${code}`, "", `${title} Status ${status}; ${again}.`];
 }
 
 await publish(import.meta.url, "docs/reference/errors.md", renderErrors);

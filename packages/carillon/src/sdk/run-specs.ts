@@ -1,5 +1,5 @@
 import { type DefaultsOf, readRunCreate, refuseUnsoundPayload } from "@carillon/contract";
-import { type EnqueueSpec, type Instant, JsonText, looksIntoPayload } from "@carillon/core";
+import { type EnqueueSpec, type Instant, JsonText, readsPayload } from "@carillon/core";
 import { type EnqueueOptions, runRequest, soundPayloadText, type TaskReference } from "@carillon/worker";
 
 /** A task as it was read for runs that say nothing more, and what its workers said then. */
@@ -48,7 +48,7 @@ export class RunSpecs {
 
 function withPayload(bare: EnqueueSpec, text: string): EnqueueSpec {
   refuseUnsoundPayload(text);
-  const payload: unknown = looksIntoPayload(bare.policy) ? JSON.parse(text) : new JsonText(text);
+  const payload: unknown = readsPayload(bare.policy) ? JSON.parse(text) : new JsonText(text);
   return { ...bare, payload };
 }
 

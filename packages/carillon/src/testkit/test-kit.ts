@@ -7,7 +7,7 @@ import {
   makeUuidV7,
   ManualClock,
   nextAttempt,
-  noCallbackOutcome,
+  callbackTimeoutOutcome,
   type Outcome,
   parseDuration,
   retryOf,
@@ -193,7 +193,7 @@ export class TestKit {
 
   async #end(id: string, said: Outcome): Promise<void> {
     // There is nobody here who would call back.
-    const outcome = said.kind === "waiting" ? noCallbackOutcome(said.waitMs) : said;
+    const outcome = said.kind === "waiting" ? callbackTimeoutOutcome(said.waitMs) : said;
     const working = this.#working.get(id);
     const tried = this.#tried.get(id);
     if (working === undefined || tried === undefined) return;

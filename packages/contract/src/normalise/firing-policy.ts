@@ -14,14 +14,14 @@ const windowBounds = { least: 0, most: 366 * dayMs, words: "at most 366d" };
  * run_once of an instant long past means it.
  */
 export function firingOf(body: JobCreate, findings: Findings): Partial<FiringPolicy> {
-  const { overlap, misfire, catchup_limit: catchupMost, catchup_rate: catchupPerSecond } = body;
+  const { overlap, misfire, catchup_limit: maxCatchupRuns, catchup_rate: catchupPerSecond } = body;
   const misfireThresholdMs = bounded(body.misfire_threshold, "/misfire_threshold", thresholdBounds, findings);
   const catchupWindowMs = bounded(body.catchup_window, "/catchup_window", windowBounds, findings);
   const own = ownFiring({
     ...(overlap !== undefined && { overlap }),
     ...(misfireThresholdMs !== undefined && { misfireThresholdMs }),
     ...(catchupWindowMs !== undefined && { catchupWindowMs }),
-    ...(catchupMost !== undefined && { catchupMost }),
+    ...(maxCatchupRuns !== undefined && { maxCatchupRuns }),
     ...(catchupPerSecond !== undefined && { catchupPerSecond }),
   });
   return { ...own, ...(misfire !== undefined && { misfire }) };

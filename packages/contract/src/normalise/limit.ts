@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs, longestRateMs, parseDuration } from "@carillon/core";
+import { CarillonError, type DurationMs, maxRatePeriodMs, parseDuration } from "@carillon/core";
 import { LimitPatch } from "../schema/limit.js";
 import { readBody } from "./body.js";
 
@@ -24,6 +24,6 @@ export function readLimitPatch(body: unknown): LimitChange {
 /** The window of a rate. */
 export function windowOf(text: string): DurationMs {
   const perMs = parseDuration(text);
-  if (perMs < 1 || perMs > longestRateMs) throw new CarillonError("duration_invalid", "must be from 1ms to 31d");
+  if (perMs < 1 || perMs > maxRatePeriodMs) throw new CarillonError("duration_invalid", "must be from 1ms to 31d");
   return perMs;
 }

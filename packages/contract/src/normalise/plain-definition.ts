@@ -23,7 +23,7 @@ const usual: Readonly<Record<keyof JobDefinition, unknown>> = {
   misfire: defaultFiringPolicy.misfire,
   misfire_threshold: formatDuration(defaultFiringPolicy.misfireThresholdMs),
   catchup_window: formatDuration(defaultFiringPolicy.catchupWindowMs),
-  catchup_limit: defaultFiringPolicy.catchupMost,
+  catchup_limit: defaultFiringPolicy.maxCatchupRuns,
   catchup_rate: defaultFiringPolicy.catchupPerSecond,
   concurrency: null,
   rate_limit: null,

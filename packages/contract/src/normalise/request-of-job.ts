@@ -18,7 +18,7 @@ import type { ScheduleRequest } from "../schema/schedule.js";
 /** The request that a job's definition stands for: normalised again it gives the same definition. */
 export function requestOfJob(spec: JobSpec): JobCreate {
   const { key, task, queue, priority, payload, policy, labels, owner, firing = {} } = spec;
-  const { overlap, misfire, misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond } = firing;
+  const { overlap, misfire, misfireThresholdMs, catchupWindowMs, maxCatchupRuns, catchupPerSecond } = firing;
   return {
     ...(key !== undefined && { key }),
     task,
@@ -41,7 +41,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(misfire !== undefined && { misfire }),
     ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),
     ...(catchupWindowMs !== undefined && { catchup_window: formatDuration(catchupWindowMs) }),
-    ...(catchupMost !== undefined && { catchup_limit: catchupMost }),
+    ...(maxCatchupRuns !== undefined && { catchup_limit: maxCatchupRuns }),
     ...(catchupPerSecond !== undefined && { catchup_rate: catchupPerSecond }),
     labels: { ...labels },
     ...(policy.searchable !== undefined && { searchable: [...policy.searchable] }),

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { DurationText } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
-const { misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond, misfire, overlap } = defaultFiringPolicy;
+const { misfireThresholdMs, catchupWindowMs, maxCatchupRuns, catchupPerSecond, misfire, overlap } = defaultFiringPolicy;
 
 const Overlap = stringEnum(overlapPolicies, {
   description: `An occurrence comes due while a run of the job is live; ${overlap} by default`,
@@ -14,7 +14,7 @@ const Misfire = stringEnum(misfirePolicies, {
 const CatchupLimit = Type.Integer({
   minimum: 1,
   maximum: 10_000,
-  description: `run_all: at most so many of the latest missed occurrences; ${catchupMost} by default`,
+  description: `run_all: at most so many of the latest missed occurrences; ${maxCatchupRuns} by default`,
 });
 const CatchupRate = Type.Number({
   minimum: 0.01,

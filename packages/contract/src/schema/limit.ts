@@ -1,4 +1,4 @@
-import { limitKinds, limitScopes, mostLimit, orderFailures } from "@carillon/core";
+import { limitKinds, limitScopes, maxLimit, orderFailures } from "@carillon/core";
 import { Type, type Static } from "typebox";
 import { NextPageToken, paging } from "./paging.js";
 import { Count, DurationText, Timestamp } from "./scalars.js";
@@ -42,9 +42,9 @@ export const LimitQuery = Type.Object(
 
 export const LimitPatch = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 0, maximum: mostLimit, description: "0 lets nothing start" })),
+    limit: Type.Optional(Type.Integer({ minimum: 0, maximum: maxLimit, description: "0 lets nothing start" })),
     per: Type.Optional(DurationText("Of a rate: the length of the window, 31 days at most.", "1m")),
-    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: mostLimit })),
+    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit })),
     fixed: Type.Optional(Type.Boolean({ description: "false gives it back: what runs say of it counts again" })),
   },
   {

@@ -1,9 +1,9 @@
-import { mostLimit, orderFailures } from "@carillon/core";
+import { maxLimit, orderFailures } from "@carillon/core";
 import { Type, type Static } from "typebox";
 import { DurationText } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
-const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: mostLimit, description });
+const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: maxLimit, description });
 
 const KeyTemplate = (description: string, example: string) =>
   Type.String({

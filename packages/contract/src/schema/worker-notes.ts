@@ -61,7 +61,7 @@ export const WorkerNote = Type.Object(
     keep_ms: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: noteLimits.longestOnceKeepMs,
+        maximum: noteLimits.maxOnceKeepMs,
         description: "Of a once_begin: how long the result is remembered",
       }),
     ),

@@ -1,6 +1,6 @@
 import { DAY_OF_WEEK, type FieldRule } from "./fields.js";
 
-/** Spells a range that runs backwards, such as 22-2, as the list that says the same: 22-23,0-2. */
+/** Spells a range that runs backwards, such as 22-2, as the equivalent list: 22-23,0-2. */
 export function forwardSpelling(rule: FieldRule, from: number, to: number, style: SpellingStyle): string {
   const { step, suffix } = style;
   const spell = (value: number) => (style.byName && rule.names[value - rule.min]) || String(value);

@@ -3,7 +3,7 @@ import { parseDayParts } from "./parse-day-parts.js";
 import { parseEnds, parseValue } from "./parse-value.js";
 import { refusal } from "./refusal.js";
 
-/** Understands one field: a list of parts. Throws `cron_invalid`. */
+/** Parses one field: a list of parts. Throws `cron_invalid`. */
 export function parseField(rule: FieldRule, text: string): CronField {
   const pieces = text.split(",");
   if (pieces.includes("")) {
@@ -28,12 +28,12 @@ function parsePart(rule: FieldRule, text: string): CronPart | readonly CronPart[
 }
 
 function parseStep(rule: FieldRule, part: string, text: string): number {
-  const most = rule === DAY_OF_WEEK ? 7 : rule.max - rule.min + 1;
-  const remedy = `write a whole number from 1 to ${most} after the slash`;
+  const max = rule === DAY_OF_WEEK ? 7 : rule.max - rule.min + 1;
+  const remedy = `write a whole number from 1 to ${max} after the slash`;
   if (!/^[0-9]+$/.test(text)) throw refusal(rule.name, part, "the step is not a number", remedy);
   const step = Number(text);
   if (step === 0) throw refusal(rule.name, part, "a step of 0 never moves", remedy);
-  if (step > most) throw refusal(rule.name, part, `the step is longer than the field`, remedy);
+  if (step > max) throw refusal(rule.name, part, `the step is longer than the field`, remedy);
   return step;
 }
 

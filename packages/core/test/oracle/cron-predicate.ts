@@ -1,10 +1,10 @@
 /**
- * Whether a wall-clock reading matches a cron expression: one question per part, no masks, no searching. It reads
- * expressions in its own way, assumes that they are valid, and shares nothing with the code under test.
+ * Whether a wall-clock reading matches a cron expression: one predicate per part, without masks or searches. It has its own
+ * parser, assumes valid expressions, and shares no code with the evaluator under test.
  */
 type ReadingPredicate = (reading: number) => boolean;
 
-/** A day, with what is needed to tell whether it matches. */
+/** A day with the facts that decide whether it matches. */
 interface Day {
   readonly day: number;
   readonly weekday: number;
@@ -48,8 +48,8 @@ export function isFixedTimeExpression(expression: string): boolean {
     .every((field) => !field.includes("*"));
 }
 
-/** The questions that an expression asks of a reading: of its second, minute and hour, and of its day. */
-export interface CronQuestions {
+/** The predicates of an expression on a reading: on its second, minute and hour, and on its day. */
+export interface CronPredicates {
   readonly isSecond: ValuePredicate;
   readonly isMinute: ValuePredicate;
   readonly isHour: ValuePredicate;
@@ -57,7 +57,7 @@ export interface CronQuestions {
   readonly isDate: (date: Date) => boolean;
 }
 
-export function cronQuestions(expression: string, dayMatch: "or" | "and" = "or"): CronQuestions {
+export function cronPredicates(expression: string, dayMatch: "or" | "and" = "or"): CronPredicates {
   const [second = "", minute = "", hour = "", monthDay = "", month = "", weekday = ""] = sixFields(expression);
   const isMonth = valueList(month, 12);
   const isDay = dayPredicate(monthDay, weekday, dayMatch);
@@ -70,7 +70,7 @@ export function cronQuestions(expression: string, dayMatch: "or" | "and" = "or")
 }
 
 export function cronPredicate(expression: string, dayMatch: "or" | "and" = "or"): ReadingPredicate {
-  const { isSecond, isMinute, isHour, isDate } = cronQuestions(expression, dayMatch);
+  const { isSecond, isMinute, isHour, isDate } = cronPredicates(expression, dayMatch);
   return (reading) => {
     const date = new Date(reading);
     if (!isMinute(date.getUTCMinutes()) || !isHour(date.getUTCHours()) || !isSecond(date.getUTCSeconds())) return false;
@@ -117,7 +117,7 @@ function nearestWorkday(wished: number, { lastDay, weekdayOf }: Day): number {
   for (const day of [wished, wished - 1, wished + 1, wished - 2, wished + 2]) {
     if (day >= 1 && day <= lastDay && weekdayOf(day) >= 1 && weekdayOf(day) <= 5) return day;
   }
-  throw new Error("three days in a row have a workday among them");
+  throw new Error("Three days in a row include a workday.");
 }
 
 function weekdayPart(part: string): DayPredicate {

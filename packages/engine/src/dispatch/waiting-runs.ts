@@ -3,8 +3,8 @@ import {
   callbackOutcome,
   type DurationMs,
   type Instant,
-  noCallbackOutcome,
-  nobodysSession,
+  callbackTimeoutOutcome,
+  callbackSessionId,
   type Outcome,
 } from "@carillon/core";
 import { SteadyCost } from "../loop/steady-cost.js";
@@ -55,7 +55,7 @@ export class WaitingRuns {
     if (!called.waits) return "taken";
     if ((await this.#settle([called])).has(called.id)) return "taken";
     // Another node may have been faster to do what it says.
-    const done = await claims.accepted(nobodysSession, [{ ...called, isSuccess: false }], now() - longAgoMs);
+    const done = await claims.accepted(callbackSessionId, [{ ...called, isSuccess: false }], now() - longAgoMs);
     return done.has(called.id) ? "taken" : "over";
   }
 
@@ -83,7 +83,7 @@ export class WaitingRuns {
     if (called.length === 0) return new Set();
     const { callbacks, claims, results, now } = this.#options;
     const runs = await claims.recall(
-      nobodysSession,
+      callbackSessionId,
       called.map((one) => one.id),
     );
     await this.#knowLanes(runs);
@@ -112,5 +112,5 @@ function outcomeOf({ answer, begunAt }: CalledRun, run: ClaimedRun, now: Instant
   // What was done was done, although it was to stop.
   if (answer?.status === "succeeded") return callbackOutcome(answer);
   if (isOver) return { kind: "cancelled", error: answer === null ? null : answer.error };
-  return answer === null ? noCallbackOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
+  return answer === null ? callbackTimeoutOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
 }

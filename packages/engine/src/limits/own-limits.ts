@@ -1,4 +1,4 @@
-import { type KeyedLimit, type LimitScope, usualBurstOf } from "@carillon/core";
+import { type KeyedLimit, type LimitScope, defaultBurstOf } from "@carillon/core";
 import type { OwnLimits } from "../store/entities/limit-rows.js";
 
 /** The limits that a queue or a namespace has itself. */
@@ -9,7 +9,7 @@ export function ownLimitsOf({ concurrency, rateLimit }: OwnLimits, scope: LimitS
     found.push({ scope, kind: "concurrency", name, limit: concurrency.limit, ...none });
   }
   if (rateLimit !== undefined) {
-    const { limit, perMs, burst = usualBurstOf(limit) } = rateLimit;
+    const { limit, perMs, burst = defaultBurstOf(limit) } = rateLimit;
     found.push({ scope, kind: "rate", name, limit, perMs, burst, onFailure: null });
   }
   return found;

@@ -1,4 +1,4 @@
-import { type DurationMs, longestRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
+import { type DurationMs, maxRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
 
 /** Thrown by a handler: trying again is useless. */
 export class NonRetryableError extends Error {
@@ -124,5 +124,5 @@ function durationOf(after: string | DurationMs): DurationMs {
 
 /** A time that makes no sense is none at all. */
 function waitOf(afterMs: DurationMs): DurationMs {
-  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), longestRetryWaitMs) : 0;
+  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), maxRetryWaitMs) : 0;
 }

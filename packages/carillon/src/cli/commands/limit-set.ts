@@ -1,6 +1,6 @@
 import type { Client } from "@carillon/client";
 import type { Limit } from "@carillon/contract";
-import { mostLimit } from "@carillon/core";
+import { maxLimit } from "@carillon/core";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
@@ -28,9 +28,9 @@ import { sayUndo } from "../output/undo.js";
 export const command: CommandModule = {
   define(target) {
     withLimitArgument(target)
-      .option("--limit <number>", "so many runs at a time, or starts in a window", wholeNumber(0, mostLimit))
+      .option("--limit <number>", "so many runs at a time, or starts in a window", wholeNumber(0, maxLimit))
       .option("--per <duration>", "the length of the window: the limit is a rate")
-      .option("--burst <number>", "of a rate: so many may wait for a worker", wholeNumber(1, mostLimit))
+      .option("--burst <number>", "of a rate: so many may wait for a worker", wholeNumber(1, maxLimit))
       .addHelpText(
         "after",
         `
@@ -116,5 +116,5 @@ const nothingToSet = (): CliError => new CliError(ExitCode.usage, "say what it i
 /** A limit of runs may be 0 and lets nothing start; that of a queue or a namespace may not. */
 function nothingStarts(owner: LimitOwner): CliError {
   const instead = owner.of === "queue" ? `; to let nothing start: carillon queue pause ${shellWord(owner.name)}` : "";
-  return new CliError(ExitCode.usage, `the limit of a ${owner.of} is a whole number from 1 to ${mostLimit}${instead}`);
+  return new CliError(ExitCode.usage, `the limit of a ${owner.of} is a whole number from 1 to ${maxLimit}${instead}`);
 }

@@ -9,7 +9,7 @@ function firesAfter(expression: string, from: string, count: number): string[] {
   );
 }
 
-/** Pairs that must mean the same. */
+/** Whether two expressions have the same next fires. */
 function sameFires(one: string, other: string): boolean {
   const from = Date.parse("2026-01-01T00:00:00Z");
   const left = nextFires(compileCron(one), from, 60);
@@ -64,7 +64,7 @@ describe("the dialect accepts", () => {
     ["0\t0  1 * *", "any blanks between fields", ["2026-02-01", "2026-03-01"]],
     ["0 0 29 2 *", "a day that only leap years have", ["2028-02-29", "2032-02-29"]],
     ["0 0 1,31 * *", "days that some months lack", ["2026-02-01", "2026-03-01", "2026-03-31", "2026-04-01"]],
-  ])("%j: %s", (expression, _what, expected) => {
+  ])("accepts %j: %s", (expression, _what, expected) => {
     expect(firesAfter(expression, "2026-02-01", expected.length)).toEqual(expected);
   });
 
@@ -89,11 +89,11 @@ describe("the dialect accepts", () => {
     ["0 0 * * 3#1-5", "0 0 * * WED"],
     ["0 0 * * FRI#2-2", "0 0 * * FRI#02"],
     ["0 5 4 * * *", "5 4 * * *"],
-  ])("%j as %j", (one, other) => {
+  ])("treats %j like %j", (one, other) => {
     expect(sameFires(one, other)).toBe(true);
   });
 
-  it("256 characters", () => {
+  it("accepts an expression of 256 characters", () => {
     const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
     const expression = `${minutes} ${"0".repeat(256 - minutes.length - 8)}5 * * *`.padEnd(256);
     expect(expression).toHaveLength(256);
@@ -112,7 +112,7 @@ describe("the two day fields", () => {
     ["0 0 1-31 * MON", "or", "a full range restricts", ["2026-02-01", "2026-02-02", "2026-02-03"]],
     ["0 0 1-31 * MON", "and", "a full range restricts nothing more", ["2026-02-02", "2026-02-09"]],
     ["0 0 L * FRI", "and", "L with a weekday", ["2026-07-31", "2027-04-30"]],
-  ] as const)("%j with %j: %s", (expression, dayMatch, _what, expected) => {
+  ] as const)("matches days of %j under day_match %j: %s", (expression, dayMatch, _what, expected) => {
     const from = Date.parse("2026-01-31T00:00:00Z");
     const fires = nextFires(compileCron(expression, { dayMatch }), from, expected.length);
     expect(fires.map((fire) => iso(fire).slice(0, 10))).toEqual(expected);
@@ -120,7 +120,7 @@ describe("the two day fields", () => {
 });
 
 describe("parts as parsed", () => {
-  it("keeps what was written, field by field", () => {
+  it("parses an expression into the parts of each field", () => {
     const fields = parseCron("*/5 9-17/2 L-3,15W,LW,L-2W,L JAN,3 MON#2,5L,1/2,6-7#1");
     expect(fields.second.parts).toEqual([{ kind: "value", value: 0 }]);
     expect(fields.minute).toMatchObject({ text: "*/5", parts: [{ kind: "every", step: 5 }] });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { resolveZone } from "../../../src/index.js";
 
-/** Zones of every habit: none, northern, southern, half-hour, midnight, Ramadan, moved across the date line. */
+/** Zones with all kinds of clock changes: none, northern, southern, half-hour, midnight, Ramadan, across the date line. */
 export const zones = [
   "UTC",
   "Africa/Cairo",
@@ -150,7 +150,7 @@ const days = fc.tuple(monthDayField, plainField(1, 12, MONTHS), weekdayField).ma
 export const minuteExpressions = fc.tuple(timeField(59), timeField(23), days).map(join);
 /** The whole dialect, six fields. */
 export const secondExpressions = fc.tuple(timeField(59), timeField(59), timeField(23), days).map(join);
-/** Every day, so that a short range of time has fires in it. */
+/** Daily expressions, so that a short range has fires. */
 export const dailyExpressions = fc
   .tuple(timeField(59), timeField(23))
   .map(([minute, hour]) => `${minute} ${hour} * * *`);
@@ -192,7 +192,7 @@ const TO = Date.UTC(2060, 0, 1);
 
 const zoneNames = fc.constantFrom(...zones);
 
-/** Instants from 2000 to 2060, in half of the cases within two days of a change of the zone's clock. */
+/** Instants from 2000 to 2060, in half of the cases within two days of a clock change. */
 export function instantsIn(timeZone: string): fc.Arbitrary<number> {
   const anywhere = fc.integer({ min: FROM, max: TO });
   const nearChange = fc.tuple(anywhere, fc.integer({ min: -172_800_000, max: 172_800_000 })).map(([instant, away]) => {

@@ -103,11 +103,11 @@ const table: readonly [cron: string, words: string][] = [
 ];
 
 describe("a cron expression in words", () => {
-  it.each(table)("%s is %j", (cron, words) => {
+  it.each(table)("describes %s as %j", (cron, words) => {
     expect(describeCron({ cron })).toBe(words);
   });
 
-  it("says when both day fields must match", () => {
+  it("describes that both day fields must match", () => {
     expect(describeCron({ cron: "0 0 13 * FRI", dayMatch: "and" })).toBe(
       "At 00:00 on day 13 of the month when it is also Friday",
     );

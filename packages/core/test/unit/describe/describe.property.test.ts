@@ -33,7 +33,7 @@ const expression = fc
   )
   .map((fields) => fields.filter((text) => text !== undefined).join(" "));
 
-/** The words, or the code of the refusal; anything else that is thrown fails the test. */
+/** The description, or the code of the refusal; any other error fails the test. */
 function describeOrRefuse(cron: string): string {
   try {
     return describeCron({ cron });
@@ -44,7 +44,7 @@ function describeOrRefuse(cron: string): string {
 }
 
 describe("descriptions", () => {
-  it("exist for every expression that parses, without holes", () => {
+  it("describes every valid expression, without holes", () => {
     fc.assert(
       fc.property(expression, (cron) => {
         const words = describeOrRefuse(cron);
@@ -55,7 +55,7 @@ describe("descriptions", () => {
     );
   });
 
-  it("of any other text are refusals, never crashes", () => {
+  it("refuses any other text, without a crash", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (text) => {
         expect(describeOrRefuse(text)).toMatch(/^(Every|At) |^cron_/);
@@ -64,7 +64,7 @@ describe("descriptions", () => {
     );
   });
 
-  it("list exactly the times at which a fixed-time expression fires", () => {
+  it("the description of a fixed-time expression lists exactly its fires", () => {
     const values = (max: number) =>
       fc.uniqueArray(within(0, max), { minLength: 1, maxLength: 2 }).map((list) => list.join(","));
     fc.assert(
