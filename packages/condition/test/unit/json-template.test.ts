@@ -15,7 +15,7 @@ describe("a JSON template", () => {
 
   it("keeps a null that is there, and refuses a value that is not", () => {
     expect(new JsonTemplate(["{payload.none}", null]).render(scope)).toEqual([null, null]);
-    expect(() => new JsonTemplate(["{payload.missing}"]).render(scope)).toThrow("there is no payload.missing");
+    expect(() => new JsonTemplate(["{payload.missing}"]).render(scope)).toThrow("payload.missing does not exist");
   });
 
   it("is refused when it is written if a place is wrong or leads out of the data", () => {

@@ -131,7 +131,7 @@ const weekdayPart = fc.oneof(
   { weight: 1, arbitrary: startStep(0, 7) },
   { weight: 1, arbitrary: nthWeekday },
   { weight: 1, arbitrary: lastWeekday },
-  { weight: 2, arbitrary: weekdaysOfMonth },
+  { weight: 1, arbitrary: weekdaysOfMonth },
 );
 /** Fires at midnight of the days that L, W and # forms name, in one of the day fields. */
 export const daysOfMonthExpressions = fc.oneof(
