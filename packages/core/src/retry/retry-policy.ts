@@ -112,7 +112,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttempt): NextAtt
 
 /** The minimum and maximum wait after this attempt, from which a preview shows the backoff curve. */
 export function backoffBounds(policy: RetryPolicy, attempt: number): { minMs: DurationMs; maxMs: DurationMs } {
-  const maxMs = backoff(policy, attempt);
+  const maxMs = backoffMs(policy, attempt);
   const minMs = policy.jitter === "none" ? maxMs : policy.jitter === "equal" ? Math.ceil(maxMs / 2) : 0;
   return { minMs, maxMs };
 }
@@ -128,7 +128,7 @@ function requestedDelay(policy: RetryPolicy, retryAfterMs: DurationMs, random: n
   return policy.jitter === "none" ? requested : requested + Math.floor(random * (requested / 10));
 }
 
-function backoff(policy: RetryPolicy, attempt: number): DurationMs {
+function backoffMs(policy: RetryPolicy, attempt: number): DurationMs {
   const { initialMs, factor, maxMs } = policy;
   // Without this, 0 times an infinite power would be NaN.
   if (initialMs === 0) return 0;
