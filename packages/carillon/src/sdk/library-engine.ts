@@ -14,7 +14,7 @@ import {
   type Instant,
   type JobSpec,
   JsonText,
-  looksIntoPayload,
+  readsPayload,
   makeUuidV7,
   systemClock,
   systemRandom,
@@ -176,7 +176,7 @@ export class RunSpecs {
 
 function withPayload(bare: EnqueueSpec, text: string): EnqueueSpec {
   refuseUnsoundPayload(text);
-  const payload: unknown = looksIntoPayload(bare.policy) ? JSON.parse(text) : new JsonText(text);
+  const payload: unknown = readsPayload(bare.policy) ? JSON.parse(text) : new JsonText(text);
   return { ...bare, payload };
 }
 

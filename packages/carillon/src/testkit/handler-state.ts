@@ -100,7 +100,7 @@ export class MemoryHandlerState {
     if (known !== undefined && known.until > this.#now() && known.valueJson !== null)
       return this.#answer(known.valueJson);
     if (isOther && this.#atWork.has(known.runId)) return { kind: "busy" };
-    const keepMs = Math.min(note.keepMs, noteLimits.longestOnceKeepMs);
+    const keepMs = Math.min(note.keepMs, noteLimits.maxOnceKeepMs);
     this.#onces.set(note.key, { runId: note.runId, until: this.#now() + keepMs, valueJson: null });
     return done;
   }

@@ -9,7 +9,7 @@ import {
   formatId,
   makeUuidV7,
   nextAttempt,
-  noCallbackOutcome,
+  callbackTimeoutOutcome,
   parseDuration,
   retryOf,
   systemClock,
@@ -192,7 +192,7 @@ export class TestKit {
 
   async #end(id: string, returned: Outcome): Promise<void> {
     // The kit has no callbacks.
-    const outcome = returned.kind === "waiting" ? noCallbackOutcome(returned.waitMs) : returned;
+    const outcome = returned.kind === "waiting" ? callbackTimeoutOutcome(returned.waitMs) : returned;
     const working = this.#working.get(id);
     const tried = this.#tried.get(id);
     if (working === undefined || tried === undefined) return;

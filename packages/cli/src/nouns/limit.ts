@@ -1,6 +1,6 @@
 import type { Client } from "@carillon/client";
 import type { Limit, LimitQuery } from "@carillon/contract";
-import { limitKinds, limitScopes, mostLimit } from "@carillon/core";
+import { limitKinds, limitScopes, maxLimit } from "@carillon/core";
 import { Option } from "commander";
 import { found, serverAddress } from "../client.js";
 import { type Commands, type Invocation, numberOption, textFields, textOption } from "../command.js";
@@ -118,9 +118,9 @@ export const limitCommands: Commands = {
       summary: "set a limit of a queue, of a namespace, or of runs",
       define: (target) =>
         target
-          .option("--limit <number>", "so many runs at a time, or starts in a window", wholeNumber(0, mostLimit))
+          .option("--limit <number>", "so many runs at a time, or starts in a window", wholeNumber(0, maxLimit))
           .option("--per <duration>", "the length of the window: the limit is a rate")
-          .option("--burst <number>", "of a rate: so many may wait for a worker", wholeNumber(1, mostLimit)),
+          .option("--burst <number>", "of a rate: so many may wait for a worker", wholeNumber(1, maxLimit)),
       notes: `
 Runs that run go on: a limit below their number is reached as they end. A limit of runs and jobs (lim_42) that is set here wins over
 what they declare, until it is deleted.`,
@@ -280,6 +280,6 @@ function zeroRefused(owner: LimitOwner): CliError {
   const instead = owner.of === "queue" ? ` To let nothing start: carillon queue pause ${shellWord(owner.name)}.` : "";
   return new CliError(
     ExitCode.usage,
-    `The limit of a ${owner.of} must be a whole number from 1 to ${mostLimit}.${instead}`,
+    `The limit of a ${owner.of} must be a whole number from 1 to ${maxLimit}.${instead}`,
   );
 }

@@ -191,7 +191,7 @@ function toFiringJson(firing: FiringPolicy): WireFiring {
     misfire: firing.misfire,
     misfire_threshold: formatDuration(firing.misfireThresholdMs),
     catchup_window: formatDuration(firing.catchupWindowMs),
-    catchup_limit: firing.catchupMost,
+    catchup_limit: firing.maxCatchupRuns,
     catchup_rate: firing.catchupPerSecond,
   };
 }

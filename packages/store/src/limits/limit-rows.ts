@@ -5,7 +5,7 @@ import {
   type LimitKind,
   type LimitScope,
   type OrderFailure,
-  usualBurstOf,
+  defaultBurstOf,
 } from "@carillon/core";
 
 /** Limits of a queue or a namespace, as their rows keep them. */
@@ -115,7 +115,7 @@ export function ownLimitsOf({ concurrency, rateLimit }: OwnLimits, scope: LimitS
     found.push({ scope, kind: "concurrency", name, limit: concurrency.limit, ...none });
   }
   if (rateLimit !== undefined) {
-    const { limit, perMs, burst = usualBurstOf(limit) } = rateLimit;
+    const { limit, perMs, burst = defaultBurstOf(limit) } = rateLimit;
     found.push({ scope, kind: "rate", name, limit, perMs, burst, onFailure: null });
   }
   return found;

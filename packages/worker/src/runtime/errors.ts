@@ -1,4 +1,4 @@
-import { type DurationMs, longestRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
+import { type DurationMs, maxRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
 
 /** Thrown by a handler: retrying is useless. */
 export class NonRetryableError extends Error {
@@ -126,5 +126,5 @@ function toDurationMs(after: string | DurationMs): DurationMs {
 
 /** NaN and infinite delays count as 0. */
 function clampDelay(afterMs: DurationMs): DurationMs {
-  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), longestRetryWaitMs) : 0;
+  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), maxRetryWaitMs) : 0;
 }

@@ -163,8 +163,8 @@ export class RecordedSteps {
 
   async once(key: string, work: Work<unknown>, keepMs: DurationMs): Promise<unknown> {
     checkName("the key of a once", key);
-    if (!(keepMs > 0 && keepMs <= noteLimits.longestOnceKeepMs)) {
-      throw new NonRetryableError(`the result of a once is kept for up to ${noteLimits.longestOnceKeepMs} ms`);
+    if (!(keepMs > 0 && keepMs <= noteLimits.maxOnceKeepMs)) {
+      throw new NonRetryableError(`the result of a once is kept for up to ${noteLimits.maxOnceKeepMs} ms`);
     }
     return share(this.#onces, key, () => this.#once(key, work, keepMs));
   }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SampledOffsetTable } from "../../../src/zone/offset-table.js";
+import { SampledOffsetTable } from "../../../src/zone/zone-offsets.js";
 
 const DAY = 86_400;
 
@@ -9,7 +9,7 @@ interface Change {
   readonly offset: number;
 }
 
-/** A zone made of changes, which counts how often it is asked. */
+/** A zone made of changes, which counts the calls. */
 function sourceOf(changes: readonly Change[], first = 3600) {
   const asked = { count: 0 };
   const source = (at: number) => {
@@ -45,7 +45,7 @@ const changeLists = fc
   );
 
 describe("a table filled by sampling", () => {
-  it("finds every change to the second, however the questions come", () => {
+  it("finds every clock change to the second, for lookups in any order", () => {
     const property = fc.property(changeLists, fc.integer({ min: 0, max: 29 }), (changes, first) => {
       const { source } = sourceOf(changes);
       const table = new SampledOffsetTable(source);
@@ -79,7 +79,7 @@ describe("a table filled by sampling", () => {
     }
   });
 
-  it("asks its source once for what it knows already", () => {
+  it("does not read its source again for a cached block", () => {
     const { source, asked } = sourceOf([{ at: 1_000_000_000, offset: 7200 }]);
     const table = new SampledOffsetTable(source);
     table.spanAt(1_000_000_000);
@@ -88,7 +88,7 @@ describe("a table filled by sampling", () => {
     expect(asked.count).toBe(before);
   });
 
-  it("asks its source a bounded number of times for a question anywhere", () => {
+  it("reads its source a bounded number of times for a lookup at any instant", () => {
     const { source, asked } = sourceOf([{ at: 1_000_000_000, offset: 7200 }]);
     const table = new SampledOffsetTable(source);
     for (const at of [-62_000_000_000, 0, 1_000_000_000, 4_000_000_000, 253_000_000_000]) {

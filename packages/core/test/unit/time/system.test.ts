@@ -1,7 +1,7 @@
 import { systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-describe("the system's clock, timers and chance", () => {
+describe("the clock, timers and random numbers of the host", () => {
   beforeEach(() => {
     vi.useFakeTimers({ now: 5_000 });
   });
@@ -9,14 +9,14 @@ describe("the system's clock, timers and chance", () => {
     vi.useRealTimers();
   });
 
-  it("reads both clocks of the machine", () => {
+  it("reads both clocks of the host", () => {
     const before = systemClock.monotonic();
     vi.advanceTimersByTime(250);
     expect(systemClock.now()).toBe(5_250);
     expect(systemClock.monotonic() - before).toBe(250);
   });
 
-  it("fires once, after delays of any length, never at once for one that is too long for the host", () => {
+  it("fires a timer once after any delay, also one that is too long for the host", () => {
     const fired = vi.fn<() => void>();
     const delayMs = 3 * 2 ** 31;
     systemTimers.setTimeout(fired, delayMs);
@@ -27,7 +27,7 @@ describe("the system's clock, timers and chance", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("clears a timer at any stage of a long delay, and takes no notice of none", () => {
+  it("clears a timer at any stage of a long delay, and ignores an absent one", () => {
     const fired = vi.fn<() => void>();
     const timer = systemTimers.setTimeout(fired, 3 * 2 ** 31);
     vi.advanceTimersByTime(2 ** 31 + 5);
@@ -38,7 +38,7 @@ describe("the system's clock, timers and chance", () => {
     expect(fired).not.toHaveBeenCalled();
   });
 
-  it("gives random numbers in [0, 1) and random bytes of the size asked for", () => {
+  it("returns random numbers in [0, 1) and random bytes of the requested size", () => {
     const number = systemRandom();
     expect(number >= 0 && number < 1).toBe(true);
     expect(systemRandomBytes(16)).toHaveLength(16);

@@ -1,9 +1,7 @@
-import type { OffsetSource } from "./offset-source.js";
-
 /**
- * A stretch of time with one offset, in seconds: `start` inclusive, `end` exclusive. `shiftIn` is what the wall clock
- * jumped by at `start`, `shiftOut` what it jumps by at `end`: positive is a gap, negative an overlap, 0 no change (the
- * stretch was only cut there because the table is filled block by block).
+ * A span of time with one offset, in seconds: `start` inclusive, `end` exclusive. `shiftIn` is what the wall clock
+ * jumped by at `start`, `shiftOut` what it jumps by at `end`: positive is a gap, negative an overlap, 0 no change (the span
+ * was only cut there because the table is filled block by block).
  */
 export interface OffsetSpan {
   readonly start: number;
@@ -25,9 +23,9 @@ export function fixedOffsetTable(offset: number): OffsetTable {
 }
 
 const HOUR_SECONDS = 3600;
-/** About three months: a first question loads little, and few stretches are cut at a border. */
+/** About three months: a first lookup loads little, and few spans are cut at a border. */
 const BLOCK_SECONDS = 96 * 86_400;
-/** Blocks are kept in pages, so that a question about a far year makes no long list. */
+/** Blocks are stored in pages, so that a lookup in a far year does not allocate a long list. */
 const PAGE_BITS = 6;
 const PAGE_MASK = 2 ** PAGE_BITS - 1;
 /** 1800-01-01. The zone database knows no change before 1844. */
@@ -38,8 +36,8 @@ const SAMPLE_SECONDS = 6 * 86_400;
 const MARGIN_SECONDS = 2 * 86_400;
 
 /**
- * Finds the changes of a zone by sampling and bisection, block by block as they are asked for, and keeps them.
- * Memory is bounded by the domain: some 31,000 blocks of two or three spans.
+ * Finds the clock changes of a zone by sampling and bisection, block by block on first use, and caches them. The domain
+ * bounds the memory: about 31,000 blocks of two or three spans.
  */
 export class SampledOffsetTable implements OffsetTable {
   readonly #source: OffsetSource;
@@ -55,7 +53,7 @@ export class SampledOffsetTable implements OffsetTable {
     if (index < 0) return (this.#before ??= this.#loadBefore());
     const block = this.#pages[index >> PAGE_BITS]?.[index & PAGE_MASK] ?? this.#load(index);
     for (const span of block) if (utcSeconds < span.end) return span;
-    throw new RangeError(`no offset is known at ${utcSeconds}`);
+    throw new RangeError(`No offset is known at ${utcSeconds}.`);
   }
 
   #loadBefore(): OffsetSpan {
@@ -93,7 +91,7 @@ function findChanges(source: OffsetSource, from: number, to: number): OffsetChan
     const at = bisect(source, left, right, known);
     known = source(at);
     changes.push({ at, offset: known });
-    // Two changes between two samples: look again from the first.
+    // Two changes between two samples: sample again from the first.
     if (known !== offset) left = at - SAMPLE_SECONDS;
   }
   return changes;
@@ -130,11 +128,52 @@ function spansBetween(changes: readonly OffsetChange[], firstOffset: number): Of
   return spans;
 }
 
-/** Cuts a span at the block's borders where no change is known near by; a change within the margin stays visible. */
+/** Cuts a span at the borders of the block; a change within the margin stays visible. */
 function clip(span: OffsetSpan, blockStart: number, blockEnd: number): OffsetSpan {
   return {
     ...span,
     start: span.start === -Infinity ? blockStart - MARGIN_SECONDS : span.start,
     end: span.end === Infinity ? blockEnd : span.end,
   };
+}
+
+/** The offset of a zone at an instant, both in seconds; positive east of Greenwich. */
+export type OffsetSource = (utcSeconds: number) => number;
+
+/** A zone of the platform. */
+interface PlatformZone {
+  readonly canonicalName: string;
+  /** One call costs about a microsecond, so it only serves to fill an OffsetTable. */
+  readonly offsetAt: OffsetSource;
+}
+
+/** Finds a zone in the data of the platform by any name that it accepts; null for other names. */
+export function openPlatformZone(name: string): PlatformZone | null {
+  const format = formatFor(name);
+  if (format === null) return null;
+  return {
+    canonicalName: format.resolvedOptions().timeZone,
+    offsetAt: (utcSeconds) => parseLongOffset(format.format(utcSeconds * 1000)),
+  };
+}
+
+function formatFor(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone, hour: "numeric", timeZoneName: "longOffset" });
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the end of "7 PM GMT", "7 PM GMT-05:00" or "1 PM GMT-04:56:02", as local mean time had it. */
+function parseLongOffset(text: string): number {
+  const at = text.lastIndexOf("GMT") + 3;
+  if (at === text.length) return 0;
+  const sign = text.charCodeAt(at) === 0x2b ? 1 : -1;
+  const seconds = at + 7 < text.length ? twoDigits(text, at + 7) : 0;
+  return sign * (twoDigits(text, at + 1) * 3600 + twoDigits(text, at + 4) * 60 + seconds);
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30;
 }

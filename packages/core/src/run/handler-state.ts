@@ -4,21 +4,21 @@ export const logLevels = ["debug", "info", "warn", "error"] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** One line that a handler wrote. */
+/** A log line of a handler. */
 export interface LogLine {
-  /** From 1 within the attempt: a line that is sent twice is shown once. */
+  /** From 1 within the attempt, so that a line that is sent twice is shown once. */
   readonly number: number;
   readonly level: LogLevel;
   readonly message: string;
   /** An object as JSON, or nothing. */
   readonly fieldsJson: string | null;
-  /** How long before it was sent it was written: durations travel, wall clocks do not. */
+  /** The time from writing the line to sending it: durations are comparable between hosts, wall clocks are not. */
   readonly agoMs: DurationMs;
 }
 
-/** What a handler leaves with the engine while it runs, or asks of it. Values travel as JSON text that nobody on the way reads. */
+/** An operation on the state of a running handler. Values are JSON text, which is not parsed on the way. */
 export type NoteContent =
-  /** Where to go on after a failure or a loss. `number` grows within the attempt: an older one never replaces a newer one. */
+  /** The point from which a later attempt continues. `number` grows within the attempt: an older one never replaces a newer one. */
   | { readonly kind: "checkpoint"; readonly number: number; readonly valueJson: string }
   | { readonly kind: "checkpoint_load" }
   | {
@@ -31,50 +31,50 @@ export type NoteContent =
   | { readonly kind: "log"; readonly lines: readonly LogLine[] }
   | { readonly kind: "step"; readonly name: string; readonly valueJson: string }
   | { readonly kind: "step_load"; readonly name: string }
-  /** Answered with the value if it is known, with busy while another run is at it, else with done: go ahead. */
+  /** The answer is the value if it is known, busy while another run computes it, else done: this run must compute it. */
   | { readonly kind: "once_begin"; readonly key: string; readonly keepMs: DurationMs }
   | { readonly kind: "once_end"; readonly key: string; readonly valueJson: string }
-  /** The last run of the job that succeeded before this one. */
+  /** Reads the latest run of the job that succeeded before this one. */
   | { readonly kind: "last_success" }
-  /** The runs whose ends started this one, as a list. */
+  /** Reads the list of upstream runs whose end triggered this one. */
   | { readonly kind: "upstream" }
   /**
-   * Whoever has the token of this hash (SHA-256, in hexadecimal) may end the run. Answered with what came for an earlier claim of
-   * the same try and was not used, if anything did.
+   * Registers a callback token by its hash (SHA-256, hexadecimal): its bearer may end the run. The answer is the unused callback
+   * for an earlier claim of the same attempt, if one arrived.
    */
   | { readonly kind: "callback"; readonly tokenHash: string }
-  /** Asks whether the claim still holds. */
+  /** Checks whether the claim is still valid. */
   | { readonly kind: "alive" };
 
-/** A note, with the claim under which it is made. */
+/** An operation with the claim under which it is made. */
 export type RunNote = NoteContent & { readonly runId: string; readonly fence: number };
 
 export type NoteAnswer =
-  /** Durable if it was to be kept; nothing there if something was asked for. */
+  /** A write is durable; a read found nothing. */
   | { readonly kind: "done" }
   | { readonly kind: "value"; readonly valueJson: string; readonly at: Instant }
-  /** Another run is at it. */
+  /** Another run is computing the value. */
   | { readonly kind: "busy" }
-  /** The run is somebody else's by now: nothing was written. */
+  /** The claim is not valid any more; nothing was written. */
   | { readonly kind: "lost" }
-  /** It cannot be kept, however often it is sent. */
+  /** The operation is invalid; a retry is useless. */
   | { readonly kind: "refused"; readonly message: string };
 
-/** Bounds on what handlers leave behind. */
+/** Bounds of handler state. */
 export const noteLimits = {
-  /** A checkpoint, or the result of a step or of a once, as JSON. */
+  /** Size of a checkpoint, or of the result of a step or a once, as JSON. */
   valueBytes: 262_144,
-  /** Names of steps, keys of onces. */
+  /** Length of step names and once keys. */
   nameLength: 200,
-  /** Steps that one attempt may name. */
+  /** Steps of one attempt. */
   steps: 1_000,
   progressTextLength: 500,
-  /** A line of log with its fields; what is longer is cut. */
+  /** Size of a log line with its fields; longer lines are cut. */
   logLineBytes: 8_192,
-  /** What one attempt may log; a last line says what was left out. */
+  /** Log lines of one attempt; a last line states how many were dropped. */
   logLines: 10_000,
   logBytes: 1_048_576,
-  /** How long the result of a once is kept when nothing is said, and at most. */
+  /** How long the result of a once is kept: the default and the maximum. */
   onceKeepMs: 7 * 86_400_000,
-  longestOnceKeepMs: 366 * 86_400_000,
+  maxOnceKeepMs: 366 * 86_400_000,
 } as const;
