@@ -14,12 +14,9 @@ export const arrows = {
   engine: ["core", "condition", "store"],
   worker: ["core", "client"],
   executors: ["core", "condition", "worker"],
-  "executor-docker": ["core", "worker"],
-  "executor-kubernetes": ["core", "worker"],
-  "executor-lambda": ["core", "worker"],
-  "executor-airflow": ["core", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
-  carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  cli: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  carillon: ["core", "contract", "client", "engine", "worker", "server"],
   testkit: ["core", "store", "engine", "embedded-postgres"],
 };
 
@@ -60,18 +57,22 @@ export const folderOrders = {
       "operations",
       "explain",
       "forecast",
+      "flat-api.ts",
       "engine.ts",
     ],
   },
-  server: { knot: 3, order: ["config", "lifecycle", "webhooks", "notify", "metrics", "api", "bin"] },
+  server: { knot: 1, order: ["timeout.ts", "config", "events", "api", "metrics", "services"] },
 };
 
 /** External packages that only some folders may import: a technology stays behind its port. */
 const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(store\/src\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
-  { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executor)/ },
+  { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/services\/|testkit\/src\/)/ },
+  {
+    module: /^@carillon\/worker$/,
+    only: /^packages\/(server\/src\/(services|events)\/|carillon\/src\/|cli\/src\/|executors\/)/,
+  },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

@@ -1,71 +1,97 @@
-import type { Cluster, Readiness, Version } from "@carillon/contract";
-import { type BackfillCalls, backfillCalls } from "./backfills.js";
-import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
-import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroupCalls } from "./dead-letters.js";
+import type {
+  Backfill,
+  BackfillCount,
+  BulkCount,
+  BulkOperation,
+  JobBackfill,
+  RunBulk,
+  RunLog,
+  RunLogQuery,
+} from "@carillon/contract";
 import { type EventCalls, eventCalls } from "./events.js";
-import { type JobCalls, jobCalls } from "./jobs.js";
-import { type BreakerCalls, breakerCalls } from "./breakers.js";
-import { type LimitCalls, limitCalls } from "./limits.js";
-import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
-import { type OperationCalls, operationCalls } from "./operations.js";
-import { type RunCalls, runCalls } from "./runs.js";
-import { type QueueCalls, queueCalls } from "./queues.js";
-import { type TaskCalls, taskCalls } from "./tasks.js";
-import { type WebhookCalls, webhookCalls } from "./webhooks.js";
-import { type WorkerCalls, workerCalls } from "./workers.js";
-import { createStreaming, createTransport, type CallOptions, type ClientOptions } from "./transport.js";
+import { type MethodOf, methodOf, type MethodsOf, methodsOf, type OptionsOf, type Route } from "./methods.js";
+import { routes } from "./routes.js";
+import { type CallOptions, type ClientOptions, createOpenStream, createTransport } from "./transport.js";
+
+/** A job by its id, or by its key written @key. */
+export type JobReference = string;
+export type BackfillRange = Omit<JobBackfill, "dry_run">;
+export type LogFilter = Omit<RunLogQuery, "follow" | "page_token">;
+type BulkRequest = Omit<RunBulk, "dry_run">;
+
+type Groups = typeof routes;
+type Calls = {
+  readonly [Name in keyof Groups]: Groups[Name] extends Route
+    ? MethodOf<Groups[Name]["id"]>
+    : Groups[Name] extends Readonly<Record<string, Route>>
+      ? MethodsOf<Groups[Name]>
+      : never;
+};
+
+/** A dry run of a backfill or of a bulk operation has a method of its own, because its answer is another one. */
+export interface JobCalls extends Omit<Calls["jobs"], "backfill"> {
+  /** Starts runs for instants of the past; see `backfills` for how far they are. */
+  backfill(job: JobReference, range: BackfillRange, options?: OptionsOf<"backfillJob">): Promise<Backfill>;
+  /** Counts the occurrences of a backfill without starting it. */
+  countBackfill(job: JobReference, range: BackfillRange, options?: CallOptions): Promise<BackfillCount>;
+}
+
+export interface RunCalls extends Omit<Calls["runs"], "bulk"> {
+  /** Starts one action on many runs; see `operations` for how far it is. */
+  bulk(request: BulkRequest, options?: OptionsOf<"bulkRuns">): Promise<BulkOperation>;
+  /** Counts the runs of a bulk operation without starting it. */
+  countBulk(request: BulkRequest, options?: CallOptions): Promise<BulkCount>;
+  /** The log lines of a run as they are written, until it has ended and all were read. */
+  followLogs(id: string, query?: LogFilter, options?: CallOptions): AsyncGenerator<RunLog["lines"][number], void>;
+}
 
 /**
- * The HTTP API, typed. This is the wire as it is: snake_case, times and durations as text, the types that the server's own
- * schemas give. The SDK puts camelCase and its conveniences on top.
+ * The HTTP API, typed, as it is on the wire: snake_case, times and durations as text. Its methods are those that the operations of
+ * @carillon/contract declare. The SDK puts camelCase and its conveniences on top.
  */
-export interface Client {
+export interface Client extends Omit<Calls, "jobs" | "runs"> {
   readonly jobs: JobCalls;
-  readonly backfills: BackfillCalls;
-  readonly calendars: CalendarCalls;
-  readonly maintenanceWindows: WindowCalls;
-  readonly queues: QueueCalls;
-  readonly namespaces: NamespaceCalls;
-  readonly breakers: BreakerCalls;
-  readonly limits: LimitCalls;
   readonly runs: RunCalls;
   readonly events: EventCalls;
-  readonly operations: OperationCalls;
-  readonly webhooks: WebhookCalls;
-  readonly tasks: TaskCalls;
-  readonly workers: WorkerCalls;
-  readonly deadLetters: DeadLetterCalls;
-  readonly errorGroups: ErrorGroupCalls;
-  /** The nodes, and how much of the work has an owner. */
-  cluster(options?: CallOptions): Promise<Cluster>;
-  version(options?: CallOptions): Promise<Version>;
-  /** What the node says of itself; a node that is not ready is an answer, not an error. */
-  ready(options?: CallOptions): Promise<Readiness>;
 }
 
 export function createClient(options: ClientOptions): Client {
   const call = createTransport(options);
-  const get = <Answer>(path: string, given: CallOptions = {}, query = {}) =>
-    call<Answer>({ ...given, method: "GET", path, query });
+  const table: RouteTable = routes;
+  const calls = Object.fromEntries(
+    Object.entries(table).map(([name, one]) => [name, isRoute(one) ? methodOf(one, call) : methodsOf(one, call)]),
+  ) as unknown as Calls;
+  const { jobs, runs } = calls;
   return {
-    jobs: jobCalls(call),
-    backfills: backfillCalls(call),
-    calendars: calendarCalls(call),
-    maintenanceWindows: windowCalls(call),
-    queues: queueCalls(call),
-    namespaces: namespaceCalls(call),
-    breakers: breakerCalls(call),
-    limits: limitCalls(call),
-    runs: runCalls(call),
-    webhooks: webhookCalls(call),
-    events: eventCalls(createStreaming(options)),
-    operations: operationCalls(call),
-    tasks: taskCalls(call),
-    workers: workerCalls(call),
-    deadLetters: deadLetterCalls(call),
-    errorGroups: errorGroupCalls(call),
-    cluster: (given) => get<Cluster>("/v1/cluster", given),
-    version: (given) => get<Version>("/version", given),
-    ready: (given = {}) => call<Readiness>({ ...given, method: "GET", path: "/readyz", alsoGood: [503] }),
+    ...calls,
+    jobs: {
+      ...jobs,
+      backfill: (job, range, given) => jobs.backfill(job, range, given) as Promise<Backfill>,
+      countBackfill: (job, range, given) =>
+        jobs.backfill(job, { ...range, dry_run: true }, given) as Promise<BackfillCount>,
+    },
+    runs: {
+      ...runs,
+      bulk: (request, given) => runs.bulk(request, given) as Promise<BulkOperation>,
+      countBulk: (request, given) => runs.bulk({ ...request, dry_run: true }, given) as Promise<BulkCount>,
+      async *followLogs(id, query = {}, given = {}) {
+        for (let token: string | null | undefined; token !== null;) {
+          const page: RunLog = await runs.logs(
+            id,
+            { ...query, follow: "true", ...(token !== undefined && { page_token: token }) },
+            given,
+          );
+          yield* page.lines;
+          token = page.next_page_token;
+        }
+      },
+    },
+    events: eventCalls(createOpenStream(options)),
   };
+}
+
+type RouteTable = Readonly<Record<string, Route | Readonly<Record<string, Route>>>>;
+
+function isRoute(one: RouteTable[string]): one is Route {
+  return typeof one["id"] === "string";
 }

@@ -3,16 +3,16 @@ import type { Finding, Problem } from "@carillon/contract";
 /** The codes that this version knows; a newer server may send others. */
 export type ApiErrorCode = Problem["code"] | "unexpected_answer" | (string & {});
 
-/** The server answered, and said no. Decide by `code`; `message` is for people. */
+/** The server refused the call. Decide by `code`; `message` is for people. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
-  /** From the server's catalogue; "unexpected_answer" if something on the way answered in the server's place. */
+  /** From the server's catalogue; "unexpected_answer" if another program, such as a proxy, answered. */
   readonly code: ApiErrorCode;
   readonly errors: readonly Finding[];
   readonly requestId: string | null;
   readonly retryable: boolean;
-  /** How long the server asks to wait before the next try. */
+  /** How long to wait before the next try, where the server says so. */
   readonly retryAfterMs: number | null;
 
   constructor(facts: {
@@ -34,7 +34,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: whether a request that writes took effect is unknown. */
+/** The client got no answer: whether a request that writes took effect is unknown. */
 export class ServerUnreachable extends Error {
   override readonly name = "ServerUnreachable";
   readonly reason: "network" | "timeout";
@@ -43,4 +43,53 @@ export class ServerUnreachable extends Error {
     super(message, { cause });
     this.reason = reason;
   }
+}
+
+/** Enough of a proxy's page to recognise it by. */
+const maxExcerptLength = 200;
+
+type ProblemLike = Omit<Problem, "code"> & { readonly code: ApiError["code"] };
+
+/** The error for a problem inside an answer, such as that of a batch. */
+export function problemError({ status, code, detail, errors, request_id, retryable }: Problem): ApiError {
+  return new ApiError({ status, code, detail, errors, requestId: request_id, retryable, retryAfterMs: null });
+}
+
+/** The error for a response with a status that is not good. */
+export async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  const problem = asProblem(text);
+  return new ApiError({
+    status: response.status,
+    code: problem?.code ?? "unexpected_answer",
+    detail:
+      problem?.detail ??
+      `The answer is ${response.status} without a problem document: ${text.slice(0, maxExcerptLength)}`,
+    errors: problem?.errors ?? [],
+    requestId: problem?.request_id ?? response.headers.get("x-request-id"),
+    retryable: problem?.retryable ?? response.status >= 500,
+    retryAfterMs: retryAfterOf(response),
+  });
+}
+
+function asProblem(text: string): ProblemLike | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isProblem(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Codes are not compared with the catalogue, because a newer server may have more of them than this client. */
+function isProblem(value: unknown): value is ProblemLike {
+  if (typeof value !== "object" || value === null) return false;
+  const { code, detail, errors } = value as Partial<Record<keyof Problem, unknown>>;
+  return typeof code === "string" && typeof detail === "string" && Array.isArray(errors);
+}
+
+/** Carillon servers send seconds, never a date. */
+function retryAfterOf(response: Response): number | null {
+  const seconds = response.headers.get("retry-after");
+  return seconds !== null && /^\d{1,5}$/.test(seconds) ? Number(seconds) * 1_000 : null;
 }

@@ -1,10 +1,8 @@
-import type { Event, EventQuery, EventReset } from "@carillon/contract";
+import type { Event, EventQuery, EventReset, operations } from "@carillon/contract";
 import { ApiError } from "./errors.js";
-import { type SentEvent, sentEvents } from "./sent-events.js";
-import type { Streaming } from "./transport.js";
-import { afterQuota } from "./try-again.js";
+import { type OpenStream, quotaWait } from "./transport.js";
 
-/** What the stream brings: an event, or that some may have been missed. */
+/** An event, or the notice that the stream may have missed some. */
 export type EventNews = { readonly event: Event } | { readonly reset: EventReset };
 
 export interface FollowOptions {
@@ -14,15 +12,16 @@ export interface FollowOptions {
 }
 
 export interface EventCalls {
-  /** Events as they come, until the signal. A connection that breaks off is made again where it ended. */
+  /** Events as they happen, until the signal aborts. A connection that breaks off is continued after its last event. */
   follow(query?: EventQuery, options?: FollowOptions): AsyncGenerator<EventNews, void, undefined>;
 }
 
+const path: (typeof operations)["streamEvents"]["path"] = "/v1/events";
 const firstPauseMs = 500;
-const longestPauseMs = 10_000;
-const longestQuotaWaitMs = 60_000;
+const maxPauseMs = 10_000;
+const maxQuotaWaitMs = 60_000;
 
-export function eventCalls(open: Streaming): EventCalls {
+export function eventCalls(open: OpenStream): EventCalls {
   return {
     async *follow(query = {}, { signal, sleep } = {}) {
       let lastId: string | undefined;
@@ -30,9 +29,9 @@ export function eventCalls(open: Streaming): EventCalls {
       let wasOpen = false;
       for (;;) {
         try {
-          const bytes = await open({ path: "/v1/events", query, ...(signal !== undefined && { signal }), lastId });
+          const bytes = await open({ path, query, ...(signal !== undefined && { signal }), lastId });
           wasOpen = true;
-          for await (const sent of sentEvents(bytes)) {
+          for await (const sent of serverSentEvents(bytes)) {
             pauseMs = firstPauseMs;
             lastId = sent.id ?? lastId;
             const news = newsOf(sent);
@@ -40,26 +39,72 @@ export function eventCalls(open: Streaming): EventCalls {
           }
         } catch (error) {
           if (signal?.aborted) return;
-          const askedMs = quotaWaitOf(error);
-          if (sleep === undefined || (!wasOpen && askedMs === null)) throw error;
-          pauseMs = Math.max(pauseMs, askedMs ?? 0);
+          const quotaWaitMs = quotaWaitOf(error);
+          if (sleep === undefined || (!wasOpen && quotaWaitMs === null)) throw error;
+          pauseMs = Math.max(pauseMs, quotaWaitMs ?? 0);
         }
         if (signal?.aborted || sleep === undefined) return;
         await sleep(pauseMs);
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     },
   };
 }
 
-/** How long its quota asks to wait; null where that is not why, or is longer than anybody waits for a stream. */
+/** How long to wait for the quota of streams; null: the error has another cause, or the wait would be too long. */
 function quotaWaitOf(error: unknown): number | null {
   if (!(error instanceof ApiError) || error.status !== 429 || error.retryAfterMs === null) return null;
-  return afterQuota(error.retryAfterMs, longestQuotaWaitMs);
+  return quotaWait(error.retryAfterMs, maxQuotaWaitMs);
 }
 
-function newsOf({ type, data }: SentEvent): EventNews | null {
+function newsOf({ type, data }: ServerSentEvent): EventNews | null {
   if (data === "") return null;
   if (type === "reset") return { reset: JSON.parse(data) as EventReset };
   return { event: JSON.parse(data) as Event };
+}
+
+/** One block of a stream of server-sent events. */
+interface ServerSentEvent {
+  readonly id?: string;
+  readonly type: string;
+  /** Empty in a block that has only an id. */
+  readonly data: string;
+}
+
+/** More than any event of a Carillon server: another program sends this. */
+const maxBlockLength = 1_048_576;
+
+/** Reads `text/event-stream` as Carillon servers write it: lines end with LF, comments are skipped. */
+async function* serverSentEvents(bytes: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void, undefined> {
+  const decoder = new TextDecoder();
+  const reader = bytes.getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const blocks = text.split("\n\n");
+      text = blocks.pop() ?? "";
+      if (text.length > maxBlockLength) throw new Error("The server does not send events.");
+      for (const block of blocks) yield eventOf(block);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function eventOf(block: string): ServerSentEvent {
+  let id: string | undefined;
+  let type = "message";
+  const data: string[] = [];
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon);
+    const value = line.slice(colon + 1).replace(/^ /, "");
+    if (name === "id") id = value;
+    else if (name === "event") type = value;
+    else if (name === "data") data.push(value);
+  }
+  return { ...(id !== undefined && { id }), type, data: data.join("\n") };
 }

@@ -1,19 +1,14 @@
-export type { BackfillCalls } from "./backfills.js";
-export type { CalendarCalls, WindowCalls } from "./calendars.js";
-export type { BreakerCalls } from "./breakers.js";
-export type { LimitCalls } from "./limits.js";
-export type { NamespaceCalls } from "./namespaces.js";
-export type { QueueCalls } from "./queues.js";
-export type { TaskCalls } from "./tasks.js";
-export type { WebhookCalls } from "./webhooks.js";
-export type { WorkerCalls } from "./workers.js";
-export { problemError } from "./answer.js";
-export { type Client, createClient } from "./client.js";
-export type { DeadLetterCalls, ErrorGroupCalls } from "./dead-letters.js";
-export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
+export {
+  type BackfillRange,
+  type Client,
+  createClient,
+  type JobCalls,
+  type JobReference,
+  type LogFilter,
+  type RunCalls,
+} from "./client.js";
+export { ApiError, type ApiErrorCode, problemError, ServerUnreachable } from "./errors.js";
 export type { EventCalls, EventNews, FollowOptions } from "./events.js";
-export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";
-export type { LogFilter, RunCalls } from "./runs.js";
-export type { CallOptions, ChangeOptions, ClientOptions } from "./transport.js";
+export type { CallOptions, ClientOptions } from "./transport.js";
 export type { Job, JobCreate, RetryRequest, Run, RunCreate, TaskDefaults } from "@carillon/contract";
 export type { WorkerHeard, WorkerNote, WorkerNoted, WorkerPolled, WorkerRegistered } from "@carillon/contract";

@@ -1,83 +1,70 @@
-import { errorOf } from "./answer.js";
-import { ApiError, ServerUnreachable } from "./errors.js";
-import { waitBeforeNext } from "./try-again.js";
+import type { Operation } from "@carillon/contract";
+import { ApiError, errorOf, ServerUnreachable } from "./errors.js";
 
 export interface ClientOptions {
-  /** Where the server is: http://127.0.0.1:8023 */
+  /** The address of the server: http://127.0.0.1:8023 */
   readonly url: string;
   /** An API key, sent as a bearer token. */
   readonly token?: string;
-  /** Whose things the calls are about; left out: the server's own namespace. */
+  /** The namespace of all calls; the server's own by default. */
   readonly namespace?: string;
-  /** More headers, asked for with every call: a place in a trace, for one. */
+  /** Returns more headers for each request, such as the trace that it belongs to. */
   readonly headers?: () => Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
   /** For one request with its answer; 30 s by default. */
   readonly timeoutMs?: number;
   /**
-   * Waits, until the signal at most. With one, calls are tried again when the server asks for it by Retry-After: any call that is over
-   * its quota (429), and those that read or have an idempotency key when the server cannot serve them (503). Without, never.
+   * Waits, and stops waiting when the signal aborts. With it, the client repeats a call when the server sends Retry-After: any call
+   * over its quota (429), and a call that reads or has an idempotency key when the server is unavailable (503). Without it, never.
    */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** How long a call may wait for its quota altogether; 30 s by default. What would take longer fails at once. */
-  readonly patienceMs?: number;
-  /** Told before each wait. */
+  /** How long one call may wait for its quota in all; 30 s by default. A call that would have to wait longer fails at once. */
+  readonly maxQuotaWaitMs?: number;
+  /** Called before each wait. */
   readonly onWait?: (waitMs: number, reason: ApiError) => void;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** Told the status of a good answer: 201 where something was made, 200 where it was there. */
+  /** Receives the status of a successful answer: 201 for a new resource, 200 for one that existed. */
   readonly onStatus?: (status: number) => void;
 }
 
-export interface MakeOptions extends CallOptions {
-  /** Names this call for a day: sent again with the same request it is answered as the first time, and nothing is done twice. */
-  readonly idempotencyKey?: string;
-}
+export type HttpQuery = Readonly<Record<string, string | number | Readonly<Record<string, string>> | undefined>>;
 
-/** Of calls that make a run. */
-export interface RunOptions extends MakeOptions {
-  /** Answers when the run has ended, or after this time: 10s. */
-  readonly wait?: string;
-}
-
-export interface ChangeOptions extends MakeOptions {
-  /** The version that the change is meant for; if the job has another one by then, the call is refused with 412. */
-  readonly ifVersion?: number;
-}
-
-interface WireCall extends ChangeOptions {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+interface HttpCall extends CallOptions {
+  readonly method: Operation["method"];
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | Readonly<Record<string, string>> | undefined>>;
-  readonly body?: unknown;
-  /** Statuses whose body is an answer, not a refusal, although they are not 2xx. */
+  readonly query?: HttpQuery;
+  readonly body: unknown;
+  readonly idempotencyKey?: string;
+  readonly ifVersion?: number;
+  /** Statuses that are answers, not refusals, although they are not 2xx. */
   readonly alsoGood?: readonly number[];
 }
 
-export type Transport = <Answer>(call: WireCall) => Promise<Answer>;
+export type Transport = <Answer>(call: HttpCall) => Promise<Answer>;
 
 interface StreamCall {
   readonly path: string;
-  readonly query?: WireCall["query"];
+  readonly query?: HttpQuery;
   readonly signal?: AbortSignal;
   readonly lastId: string | undefined;
 }
 
-/** Opens an answer that has no end. */
-export type Streaming = (call: StreamCall) => Promise<ReadableStream<Uint8Array>>;
+/** Opens an answer without an end. */
+export type OpenStream = (call: StreamCall) => Promise<ReadableStream<Uint8Array>>;
 
 const defaultTimeoutMs = 30_000;
-const defaultPatienceMs = 30_000;
-/** The most that a server waits for a run. */
-const longestServerWaitMs = 60_000;
+const defaultMaxQuotaWaitMs = 30_000;
+/** The longest time for which a server waits for a run. */
+const maxServerWaitMs = 60_000;
 
 export function createTransport(options: ClientOptions): Transport {
   const send = options.fetch ?? fetch;
-  const base = options.url.replace(/\/+$/, "");
-  const once = async <Answer>(call: WireCall): Promise<Answer> => {
+  const base = baseOf(options);
+  const once = async <Answer>(call: HttpCall): Promise<Answer> => {
     const timeout = AbortSignal.timeout(timeoutOf(call, options));
     const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
     try {
@@ -94,13 +81,13 @@ export function createTransport(options: ClientOptions): Transport {
       throw new ServerUnreachable("network", `${base} cannot be reached or broke off its answer.`, error);
     }
   };
-  return async <Answer>(call: WireCall): Promise<Answer> => {
-    const { sleep, onWait, patienceMs = defaultPatienceMs } = options;
+  return async <Answer>(call: HttpCall): Promise<Answer> => {
+    const { sleep, onWait, maxQuotaWaitMs = defaultMaxQuotaWaitMs } = options;
     for (let tries = 1, waitedMs = 0; ; tries++) {
       try {
         return await once<Answer>(call);
       } catch (error) {
-        const waitMs = waitBeforeNext(error, { call, spent: { tries, waitedMs }, patienceMs });
+        const waitMs = waitBeforeRetry(error, call, { tries, quotaMs: maxQuotaWaitMs - waitedMs });
         if (waitMs === null || sleep === undefined) throw error;
         if (error instanceof ApiError) onWait?.(waitMs, error);
         await sleep(waitMs, call.signal);
@@ -111,15 +98,40 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-/** A call that asks the server to wait for a run is given that time on top. */
-function timeoutOf(call: WireCall, options: ClientOptions): number {
-  const usual = options.timeoutMs ?? defaultTimeoutMs;
-  return call.timeoutMs ?? (call.query?.["wait"] === undefined ? usual : usual + longestServerWaitMs);
+const maxTries = 3;
+const maxWaitMs = 10_000;
+/** A server that answers "retry at once" would otherwise get requests without a pause. */
+const minWaitMs = 1_000;
+
+/** How long to wait before the call is repeated; null: it is not. */
+function waitBeforeRetry(
+  error: unknown,
+  call: HttpCall,
+  { tries, quotaMs }: { readonly tries: number; readonly quotaMs: number },
+): number | null {
+  if (!(error instanceof ApiError) || error.retryAfterMs === null) return null;
+  if (error.status === 429) return quotaWait(error.retryAfterMs, quotaMs);
+  // The server may have carried it out before it failed: only a call that may safely run twice is repeated.
+  const isRepeatable = call.method === "GET" || call.idempotencyKey !== undefined;
+  if (error.status !== 503 || !isRepeatable || tries >= maxTries) return null;
+  return Math.min(error.retryAfterMs, maxWaitMs);
 }
 
-export function createStreaming(options: ClientOptions): Streaming {
+/** A call over its quota changed nothing, so it may always be repeated, but not before the time that the server names. */
+export function quotaWait(retryAfterMs: number, leftMs: number): number | null {
+  const waitMs = Math.max(retryAfterMs, minWaitMs);
+  return waitMs <= leftMs ? waitMs : null;
+}
+
+/** A call that waits for a run at the server gets the longest such wait on top of the usual time. */
+function timeoutOf(call: HttpCall, options: ClientOptions): number {
+  const usual = options.timeoutMs ?? defaultTimeoutMs;
+  return call.timeoutMs ?? (call.query?.["wait"] === undefined ? usual : usual + maxServerWaitMs);
+}
+
+export function createOpenStream(options: ClientOptions): OpenStream {
   const send = options.fetch ?? fetch;
-  const base = options.url.replace(/\/+$/, "");
+  const base = baseOf(options);
   return async ({ path, query, signal, lastId }) => {
     const headers: Record<string, string> = {
       ...headersOf(options),
@@ -139,6 +151,8 @@ export function createStreaming(options: ClientOptions): Streaming {
   };
 }
 
+const baseOf = ({ url }: ClientOptions): string => url.replace(/\/+$/, "");
+
 function headersOf({ token, namespace, headers }: ClientOptions): Record<string, string> {
   return {
     ...headers?.(),
@@ -148,7 +162,7 @@ function headersOf({ token, namespace, headers }: ClientOptions): Record<string,
   };
 }
 
-function requestOf(call: WireCall, options: ClientOptions): RequestInit {
+function requestOf(call: HttpCall, options: ClientOptions): RequestInit {
   const headers = headersOf(options);
   if (call.ifVersion !== undefined) headers["if-match"] = `"v${call.ifVersion}"`;
   if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
@@ -157,12 +171,13 @@ function requestOf(call: WireCall, options: ClientOptions): RequestInit {
   return { method: call.method, headers, body: JSON.stringify(call.body) };
 }
 
-function queryText(query: WireCall["query"] = {}): string {
-  const given = new URLSearchParams();
+/** The members of a parameter that is an object are parameters of their own, with a dot in their names. */
+function queryText(query: HttpQuery = {}): string {
+  const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== "object") {
-      if (value !== undefined) given.set(name, String(value));
-    } else for (const [member, text] of Object.entries(value)) given.set(`${name}.${member}`, text);
+    if (typeof value === "object") {
+      for (const [member, text] of Object.entries(value)) parameters.set(`${name}.${member}`, text);
+    } else if (value !== undefined) parameters.set(name, String(value));
   }
-  return given.size === 0 ? "" : `?${given.toString()}`;
+  return parameters.size === 0 ? "" : `?${parameters.toString()}`;
 }

@@ -1,4 +1,9 @@
-export { Condition, type ConditionOptions, type ConditionOutcome } from "./condition.js";
-export type { ConditionScope, ConditionType } from "./condition-values.js";
+export {
+  Condition,
+  type ConditionOptions,
+  type ConditionOutcome,
+  type ConditionScope,
+  type ConditionType,
+} from "./condition.js";
 export { JsonTemplate } from "./json-template.js";
 export { Template, type TemplateOptions } from "@carillon/core";

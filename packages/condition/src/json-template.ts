@@ -2,13 +2,13 @@ import { CarillonError, Template, type TemplateOptions } from "@carillon/core";
 
 type Part = Template | readonly Part[] | ReadonlyMap<string, Part> | number | boolean | null;
 
-const deepest = 32;
-const mostParts = 2_000;
+const maxDepth = 32;
+const maxParts = 2_000;
 
 /**
  * A JSON value whose texts are templates, for example a request body: `{"id": "{payload.id}", "text": "Hello {payload.name}"}`.
- * A text that is one place and nothing else becomes the value itself, whatever its type; any other becomes a text. Names
- * of members are taken as they are.
+ * A text that is one placeholder becomes the value itself, of any type; any other becomes a text. Names of members are no
+ * templates.
  */
 export class JsonTemplate {
   readonly #root: Part;
@@ -17,22 +17,22 @@ export class JsonTemplate {
   constructor(source: unknown, options: TemplateOptions = {}) {
     let parts = 0;
     const parse = (value: unknown, depth: number): Part => {
-      if (++parts > mostParts || depth > deepest) {
+      if (++parts > maxParts || depth > maxDepth) {
         throw new CarillonError(
           "template_invalid",
-          `the template has more than ${mostParts} values or nests more than ${deepest} deep`,
+          `The template has more than ${maxParts} values or nests more than ${maxDepth} deep.`,
         );
       }
       if (typeof value === "string") return this.#template(value, options);
       if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
       if (Array.isArray(value)) return value.map((item: unknown) => parse(item, depth + 1));
-      if (typeof value !== "object") throw new CarillonError("template_invalid", `a ${typeof value} is not JSON`);
+      if (typeof value !== "object") throw new CarillonError("template_invalid", `A ${typeof value} is not JSON.`);
       return new Map(Object.entries(value).map(([name, item]) => [name, parse(item, depth + 1)]));
     };
     this.#root = parse(source, 0);
   }
 
-  /** The paths whose values it needs, in order. */
+  /** The paths of the values that it needs, in order. */
   get paths(): readonly string[] {
     return this.#paths;
   }
@@ -43,7 +43,7 @@ export class JsonTemplate {
     return template;
   }
 
-  /** Puts the values in; refuses a value that is missing. */
+  /** Throws template_invalid if a value is missing. */
   render(scope: Readonly<Record<string, unknown>>): unknown {
     return renderPart(this.#root, scope);
   }

@@ -1,56 +1,26 @@
+export {
+  anyNamePattern,
+  backfillLimits,
+  keyPattern,
+  limits,
+  maxKeys,
+  namePattern,
+  namespaceNameLength,
+  plainNameLength,
+  plainNamePattern,
+  workerLimits,
+} from "./bounds.js";
 export { checkValue } from "./check/check-value.js";
 export { Findings } from "./check/findings.js";
 export { checkJsonValue } from "./check/json-value.js";
-export { type BackfillRequest, readBackfill } from "./normalise/backfill.js";
-export type { CheckPayload } from "./normalise/check-payload.js";
-export { readCallback } from "./normalise/callback.js";
-export {
-  type DeadLetterActionRequest,
-  readDeadLetterAction,
-  readDeadLetterQuery,
-  readRunRepeat,
-  type RunRepeatRequest,
-} from "./normalise/dead-letter.js";
-export { type BulkFilter, type BulkRequest, readBulk } from "./normalise/bulk.js";
-export { readReschedule } from "./normalise/run-reschedule.js";
-export { readCalendarPut } from "./normalise/calendar.js";
-export { readWindowPut } from "./normalise/window.js";
-export { readNamespaceCreate, readNamespacePatch } from "./normalise/namespace.js";
-export { type LimitChange, readLimitPatch } from "./normalise/limit.js";
-export { type QueueChange, readQueuePatch, readQueuePause, readQueuePurge } from "./normalise/queue.js";
-export {
-  type HeartbeatBody,
-  type PollBody,
-  readHeartbeat,
-  readPoll,
-  readRegistration,
-  readRelease,
-  readWorkerDrain,
-} from "./normalise/worker-protocol.js";
-export type { DefaultsOf } from "./normalise/task-defaults.js";
-export { queryInstant } from "./normalise/query-instant.js";
-export { readNotes } from "./normalise/worker-notes.js";
-export { readJobBatch } from "./normalise/job-batch.js";
-export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";
-export { plainDefinition, plainRequest } from "./normalise/plain-definition.js";
-export { slaRequest } from "./normalise/request-of-job.js";
-export { isForeignRequest, type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
-export {
-  type PauseRequest,
-  readCancel,
-  readPause,
-  readResume,
-  readRollback,
-  readRunNow,
-  type ResumeRequest,
-  type RunNowRequest,
-} from "./normalise/job-verbs.js";
-export { readRunBatch, readRunCreate, refuseUnsoundPayload } from "./normalise/run-create.js";
+export { queryInstant } from "./fields.js";
 export { openApiDocument } from "./openapi/document.js";
-export { apiSurface, breachesOf } from "./openapi/surface.js";
 export type { Json } from "./openapi/schema-components.js";
+export { apiSurface, breachesOf } from "./openapi/surface.js";
 export {
   type Answer,
+  type AnswerOf,
+  type BodyOf,
   commonErrors,
   errorsOf,
   type Operation,
@@ -61,114 +31,192 @@ export {
   quotaClasses,
   quotaClassOf,
   type RateClass,
-  takesKey,
-} from "./operations/operation.js";
-export { type OperationId, operations } from "./operations/operations.js";
-export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
-export type { BulkCount, BulkOperation, OperationList, RunBulk } from "./schema/bulk.js";
-export type { JobStats, RunAttempts, RunEvents, RunReschedule } from "./schema/run-course.js";
-export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
-export type { Breaker, BreakerList, BreakerRequest } from "./schema/breaker.js";
-export type { Namespace, NamespaceCreate, NamespaceList, NamespacePatch } from "./schema/namespace.js";
-export type { Limit, LimitList, LimitPatch, LimitQuery } from "./schema/limit.js";
+  takesIdempotencyKey,
+} from "./operation.js";
+export { type OperationId, operations } from "./operations.js";
+export type { PageQuery } from "./paging.js";
+export {
+  type Backfill,
+  type BackfillCount,
+  type BackfillList,
+  type BackfillRequest,
+  type JobBackfill,
+  readBackfill,
+} from "./resources/backfill.js";
+export type { Breaker, BreakerList, BreakerRequest } from "./resources/breaker.js";
+export {
+  type BulkCount,
+  type BulkFilter,
+  type BulkOperation,
+  type BulkRequest,
+  type OperationList,
+  readBulk,
+  type RunBulk,
+} from "./resources/bulk-operation.js";
+export { type Calendar, type CalendarList, type CalendarPut, readCalendarPut } from "./resources/calendar.js";
+export { readCallback } from "./resources/callback.js";
+export type { Cluster, ClusterShards } from "./resources/cluster.js";
+export {
+  type DeadLetterAction,
+  type DeadLetterActionDone,
+  type DeadLetterActionRequest,
+  type DeadLetterList,
+  type DeadLetterQuery,
+  type DeadLetterResult,
+  readDeadLetterAction,
+  readDeadLetterQuery,
+  type RunWithRedrives,
+} from "./resources/dead-letter.js";
+export type { Callback, RefuseTarget } from "./resources/end-callback.js";
+export type { ErrorGroup, ErrorGroupList, ErrorGroupQuery } from "./resources/error-group.js";
+export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./resources/event.js";
+export type { Forecast, ForecastQuery } from "./resources/forecast.js";
+export {
+  type BatchResult,
+  hasLegacySpelling,
+  type JobBatch,
+  type JobBatchCreated,
+  type JobCreate,
+  type JobRequest,
+  normaliseJobRequest,
+  readJobBatch,
+} from "./resources/job-create.js";
+export { plainDefinition, plainRequest } from "./resources/job-definition.js";
 export type {
-  Queue,
-  QueueList,
-  QueueListQuery,
-  QueuePatch,
-  QueuePauseRequest,
-  QueuePurged,
-  QueuePurgeRequest,
-  QueueStats,
-} from "./schema/queue.js";
-export type {
-  DeadLetterAction,
-  DeadLetterActionDone,
-  DeadLetterList,
-  DeadLetterQuery,
-  DeadLetterResult,
-  ErrorGroup,
-  ErrorGroupList,
-  ErrorGroupQuery,
-  RunRepeat,
-  RunRetried,
-  RunWithRedrives,
-} from "./schema/dead-letter.js";
-export type { Window, WindowList, WindowPut } from "./schema/window.js";
-export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./schema/event.js";
-export type { RefuseTarget } from "./normalise/end-callback.js";
-export { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "./normalise/webhook.js";
-export type { Callback } from "./schema/end-callback.js";
-export type { Cluster, ClusterShards, TaskInfo, TaskInfoList } from "./schema/catalogue.js";
-export type { TaskDefaults } from "./schema/task-defaults.js";
-export type {
-  CallbackSecret,
-  CallbackSecretMade,
-  Delivery,
-  DeliveryList,
-  Webhook,
-  WebhookCreate,
-  WebhookList,
-  WebhookPatch,
-  WebhookRotate,
-  WebhookWithSecret,
-} from "./schema/webhook.js";
-export type { Alive, Readiness, Version } from "./schema/health.js";
-export type { BatchResult, JobBatch, JobBatchCreated } from "./schema/job-batch.js";
-export type { JobCreate } from "./schema/job-create.js";
-export type {
+  JobExplanation,
   JobPreview,
+  JobRunListQuery,
+  JobStats,
   JobVersion,
   JobVersionList,
   OccurrenceList,
   Occurrences,
-  PageQuery,
   Upcoming,
   UpcomingFire,
   UpcomingQuery,
-} from "./schema/job-history.js";
-export type { JobPatch } from "./schema/job-patch.js";
-export type {
-  JobCancel,
-  JobDeleteQuery,
-  JobPause,
-  JobResume,
-  JobResumed,
-  JobRollback,
-  JobRunNow,
-} from "./schema/job-verbs.js";
-export type { Job, JobDefinition, JobStatus, JobWarning } from "./schema/job.js";
+} from "./resources/job-history.js";
+export { type ApplyJobPatch, type JobPatch, readJobPatch, refuseOtherKey } from "./resources/job-patch.js";
+export type { Schedule, ScheduleRequest } from "./resources/job-schedule.js";
 export {
-  backfillLimits,
-  keyPattern,
-  mostKeys,
-  limits,
-  anyNamePattern,
-  namePattern,
-  namespaceNameLength,
-  plainNameLength,
-  plainNamePattern,
-  workerLimits,
-} from "./schema/limits.js";
-export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } from "./schema/page.js";
-export { errorCodes, type Finding, Problem } from "./schema/problem.js";
-export type { Retry, RetryRequest } from "./schema/retry.js";
-export type { RunBatch, RunBatchCreated, RunBatchResult, RunCreate, RunCreated } from "./schema/run-create.js";
-export type { Forecast, ForecastQuery } from "./schema/forecast.js";
-export type { JobExplanation, RunExplanation } from "./schema/explanation.js";
-export type { Run, RunError, RunStatus, RunSummary, WaitingOn } from "./schema/run.js";
-export type { Schedule, ScheduleRequest } from "./schema/schedule.js";
-export type {
-  HeldRun,
-  WorkerHeard,
-  WorkerHeartbeat,
-  WorkerPoll,
-  WorkerPolled,
-  WorkerRegister,
-  WorkerRegistered,
-  WorkerRelease,
-  WorkerResult,
-} from "./schema/worker-protocol.js";
-export type { RunLog, RunLogLine, RunLogQuery } from "./schema/run-log.js";
-export type { WorkerNote, WorkerNoted } from "./schema/worker-notes.js";
-export type { Worker, WorkerDrain, WorkerList, WorkerListQuery } from "./schema/worker.js";
+  type JobCancel,
+  type JobDeleteQuery,
+  type JobPause,
+  type JobResume,
+  type JobResumed,
+  type JobRollback,
+  type JobRunNow,
+  type PauseRequest,
+  readCancel,
+  readPause,
+  readResume,
+  readRollback,
+  readRunNow,
+  type ResumeRequest,
+  type RunNowRequest,
+} from "./resources/job-verbs.js";
+export type { Job, JobDefinition, JobList, JobListQuery, JobStatus, JobWarning } from "./resources/job.js";
+export {
+  type Limit,
+  type LimitChange,
+  type LimitList,
+  type LimitPatch,
+  type LimitQuery,
+  readLimitPatch,
+} from "./resources/limit.js";
+export { readWindowPut, type Window, type WindowList, type WindowPut } from "./resources/maintenance-window.js";
+export type { Alive, Readiness, Version } from "./resources/meta.js";
+export {
+  type Namespace,
+  type NamespaceCreate,
+  type NamespaceList,
+  type NamespacePatch,
+  readNamespaceCreate,
+  readNamespacePatch,
+} from "./resources/namespace.js";
+export { errorCodes, type Finding, Problem } from "./resources/problem.js";
+export {
+  type Queue,
+  type QueueChange,
+  type QueueList,
+  type QueueListQuery,
+  type QueuePatch,
+  type QueuePauseRequest,
+  type QueuePurged,
+  type QueuePurgeRequest,
+  type QueueStats,
+  readQueuePatch,
+  readQueuePause,
+  readQueuePurge,
+} from "./resources/queue.js";
+export type { CheckPayload, RequestContext } from "./resources/request-context.js";
+export {
+  readRunBatch,
+  readRunCreate,
+  refuseUnsoundPayload,
+  type RunBatch,
+  type RunBatchCreated,
+  type RunBatchResult,
+  type RunCreate,
+  type RunCreated,
+} from "./resources/run-create.js";
+export type { RunLog, RunLogLine, RunLogQuery } from "./resources/run-log.js";
+export { type Retry, type RetryRequest, slaRequest } from "./resources/run-policy.js";
+export { readRunRepeat, type RunRepeat, type RunRepeatRequest, type RunRetried } from "./resources/run-retry.js";
+export {
+  readReschedule,
+  type Run,
+  type RunAttempts,
+  type RunError,
+  type RunEvents,
+  type RunExplanation,
+  type RunList,
+  type RunListQuery,
+  type RunReschedule,
+  type RunStatus,
+  type RunSummary,
+  type WaitingOn,
+} from "./resources/run.js";
+export type { DefaultsOf, TaskDefaults } from "./resources/task-defaults.js";
+export type { TaskInfo, TaskInfoList } from "./resources/task.js";
+export {
+  type CallbackSecret,
+  type CallbackSecretMade,
+  type Delivery,
+  type DeliveryList,
+  readWebhookCreate,
+  readWebhookPatch,
+  readWebhookRotate,
+  type Webhook,
+  type WebhookCreate,
+  type WebhookList,
+  type WebhookPatch,
+  type WebhookRotate,
+  type WebhookWithSecret,
+} from "./resources/webhook.js";
+export { readNotes, type WorkerNote, type WorkerNoted } from "./resources/worker-note.js";
+export {
+  type PollBody,
+  readPoll,
+  type WorkerPoll,
+  type WorkerPolled,
+  type WorkerResult,
+} from "./resources/worker-poll.js";
+export {
+  type HeartbeatBody,
+  type HeldRun,
+  readHeartbeat,
+  readRegistration,
+  readRelease,
+  type WorkerHeard,
+  type WorkerHeartbeat,
+  type WorkerRegister,
+  type WorkerRegistered,
+  type WorkerRelease,
+} from "./resources/worker-protocol.js";
+export {
+  readWorkerDrain,
+  type Worker,
+  type WorkerDrain,
+  type WorkerList,
+  type WorkerListQuery,
+} from "./resources/worker.js";

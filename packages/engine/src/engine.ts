@@ -12,12 +12,10 @@ import { NodeCalendars } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
 import { CalendarCompiler } from "./calendars/compile-edition.js";
 import { Catalog } from "./catalog/catalog.js";
-import { namespaceApi } from "./catalog/namespace-api.js";
-import type { Namespaces } from "./catalog/namespaces.js";
-import { queueApi } from "./catalog/queue-api.js";
-import type { Queues } from "./catalog/queues.js";
-import { catalogueApi } from "./catalog/task-api.js";
-import type { Catalogue } from "./catalog/tasks.js";
+import { Namespaces } from "./catalog/namespaces.js";
+import { Queues } from "./catalog/queues.js";
+import { Tasks } from "./catalog/tasks.js";
+import { ClusterStatus } from "./cluster/cluster-status.js";
 import type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 import { EtcdClient } from "./cluster/etcd/etcd-client.js";
 import { etcdCoordinator } from "./cluster/etcd/etcd-coordinator.js";
@@ -79,7 +77,17 @@ import { BulkTargets } from "./operations/bulk-targets.js";
 import { OperationRunner } from "./operations/operation-runner.js";
 import { operationsApi } from "./operations/operations-api.js";
 import type { Operations } from "./operations/operations.js";
-import { type EngineOptions, defaultLaterLimits } from "./options.js";
+import {
+  type NamespaceCalls,
+  namespaceCalls,
+  type QueueCalls,
+  queueCalls,
+  type TaskCalls,
+  taskCalls,
+  type WorkerCalls,
+  workerCalls,
+} from "./flat-api.js";
+import { defaultFarFutureLimits, type EngineOptions } from "./options.js";
 import { announceEnded } from "./runs/announce-ended.js";
 import { Expirer } from "./runs/expirer.js";
 import { DayKeeper } from "./runs/retention/day-keeper.js";
@@ -93,7 +101,7 @@ import { RunLister } from "./runs/run-lister.js";
 import type { RunLogs } from "./runs/run-logs.js";
 import { RunReader } from "./runs/run-reader.js";
 import { RunWaiters } from "./runs/run-waiters.js";
-import { LaterMover } from "./scheduler/far-future-promoter.js";
+import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
 import type { Calendars } from "./schedules/calendars.js";
@@ -116,25 +124,17 @@ export type EngineApis = EngineApi &
   JobChanges &
   Calendars &
   Backfills &
-  Queues &
-  Namespaces &
+  QueueCalls &
+  NamespaceCalls &
   Breakers &
   Limits &
   Failures &
   Webhooks &
-  Catalogue &
+  TaskCalls &
   Callbacks &
-  WorkersApi &
+  WorkerCalls &
   Explanations &
   Forecasts;
-
-/** Workers as operators see them, under the flat names. */
-export interface WorkersApi {
-  readonly listWorkers: Workers["list"];
-  readonly getWorker: Workers["get"];
-  readonly askWorker: Workers["requestState"];
-  readonly whyUnserved: Workers["whyUnserved"];
-}
 
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
@@ -216,7 +216,7 @@ class NodeEngine implements Engine {
     wakeups.on("shards.moved", () => loops.wake("coordinator"));
 
     // Catalog, and the unit of work over jobs.
-    const catalog = new Catalog(store);
+    const catalog = new Catalog(context);
     const { rank, queues, limitOwners } = catalog;
     const settler = new Settler(store.settlementReads, store.settlementWrites, rank);
     const settlerStore = { ...store, settler, queueBook: queues };
@@ -335,7 +335,7 @@ class NodeEngine implements Engine {
 
     // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
     const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
-    const horizonMs = limits.later.horizonMs ?? defaultLaterLimits.horizonMs;
+    const horizonMs = limits.farFuture.horizonMs ?? defaultFarFutureLimits.horizonMs;
     const offers = new SlotOffers(() => clock.monotonic());
     const directChannel = new DirectChannel(context, offers);
     this.#directChannel = directChannel;
@@ -447,7 +447,13 @@ class NodeEngine implements Engine {
       resumeExpired: (fence, due) => pauseExpiry.resume(fence, due),
       onPromoted: (promoted) => wakeups.runsPromoted(promoted),
     });
-    const farFuture = new LaterMover({ ...signals, later: store.later, now, membership, limits: limits.later });
+    const farFuture = new FarFuturePromoter({
+      ...signals,
+      store: store.farFuture,
+      now,
+      membership,
+      limits: limits.farFuture,
+    });
     loops.register("scheduler", () => ticked(scheduler));
     loops.register("far_future", () => ticked(farFuture));
     wakeups.on("jobs.due", (due) => {
@@ -525,11 +531,7 @@ class NodeEngine implements Engine {
     const workers = new Workers(context, gateway.sessions);
 
     // Queues, namespaces and breakers, as callers change them.
-    const refreshed = async (): Promise<void> => {
-      await catalog.refresh();
-      wakeups.announce("queues");
-    };
-    queues.onPauses(() => gateway.holdsChanged());
+    queues.onPausesChanged(() => gateway.holdsChanged());
     // What a claim did not find because it went by another revision is looked for again.
     limitOwners.onChanged(() => {
       gateway.holdsChanged();
@@ -537,7 +539,7 @@ class NodeEngine implements Engine {
       wakeups.publish("limits.changed", null);
     });
     const tickQueues = async (): Promise<DurationMs> => {
-      if ((await store.queues.resumeExpired()) > 0) wakeups.announce("queues");
+      await catalog.resumeExpired();
       await catalog.refresh();
       await gateway.breakers.tick();
       await catalog.shareDurations(clock.monotonic());
@@ -545,7 +547,6 @@ class NodeEngine implements Engine {
     };
     loops.register("queues", tickQueues);
     wakeups.on("queues", () => loops.wake("queues"));
-    const ofQueues = queueApi({ queues: store.queues, now, namespaceId, onChanged: refreshed });
     const ofBreakers = breakerApi({
       breakers: store.breakers,
       namespaceId,
@@ -638,23 +639,20 @@ class NodeEngine implements Engine {
       history: keepDays,
       webhooks: refreshWebhooks,
       rescuer: () => rescuer.tick(),
-      tasks: () => catalog.tasks.look(),
+      tasks: () => catalog.tasks.refresh(),
     };
 
     const api: EngineApis = {
       ...jobsAndRunsApi({ store, creator, jobs, runs, lister, waiters, within, timers, clock }),
       ...enqueue,
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
-      listWorkers: (...args) => workers.list(...args),
-      getWorker: (...args) => workers.get(...args),
-      askWorker: (...args) => workers.requestState(...args),
-      whyUnserved: (...args) => workers.whyUnserved(...args),
-      ...catalogueApi(store, within, catalog.tasks),
+      ...workerCalls(workers),
+      ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
       ...jobChanges,
       ...ofCalendars,
       ...ofBackfills,
-      ...ofQueues,
-      ...namespaceApi({ namespaces: store.namespaces, onChanged: refreshed }),
+      ...queueCalls(new Queues(context, catalog)),
+      ...namespaceCalls(new Namespaces(context, catalog)),
       ...ofBreakers,
       ...ofLimits,
       ...ofOperations,
@@ -718,7 +716,7 @@ class NodeEngine implements Engine {
     wakeups.announce("shards.moved");
     await this.#ticks.rescuer();
     wakeups.start();
-    this.#directChannel.start(await store.secrets.find("hand_over"));
+    this.#directChannel.start(await store.secrets.find("direct_dispatch"));
     loops.start();
   }
 

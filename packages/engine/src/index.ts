@@ -7,7 +7,7 @@ export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { createEngine } from "./engine.js";
-export type { Engine, EngineLoad, WorkersApi } from "./engine.js";
+export type { Engine, EngineLoad } from "./engine.js";
 export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
 export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
 export type { FireStore } from "./schedules/fire-store.js";
@@ -17,13 +17,18 @@ export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter } from "./jobs/engine-api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
-export type { Catalogue, ClusterView } from "./catalog/tasks.js";
+export type { ClusterView } from "./cluster/cluster-status.js";
+export type {
+  NamespaceCalls as Namespaces,
+  QueueCalls as Queues,
+  TaskCalls as Catalogue,
+  WorkerCalls as Workers,
+} from "./flat-api.js";
 export type { Breakers } from "./breakers/breakers.js";
-export type { Namespaces } from "./catalog/namespaces.js";
 export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
 export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
 export type { RunChanges } from "./runs/run-changes.js";
-export type { QueueChange, QueuePauseSpec, Queues } from "./catalog/queues.js";
+export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
 export type { Backfills } from "./backfills/backfills.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
 export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";

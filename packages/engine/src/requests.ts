@@ -9,6 +9,13 @@ export interface Page<Row> {
   readonly next: string | null;
 }
 
+/** A page of rows of which one more than the page holds was read. */
+export function toPage<Row>(rows: readonly Row[], pageSize: number, placeOf: (row: Row) => string): Page<Row> {
+  const shown = rows.slice(0, pageSize);
+  const last = shown.at(-1);
+  return { rows: shown, next: rows.length > pageSize && last !== undefined ? placeOf(last) : null };
+}
+
 /** Keyset page: newest first unless said otherwise. `after` is a `next` of this list. */
 export interface PageRequest {
   readonly pageSize: number;

@@ -5,11 +5,11 @@ export interface HostOptions {
   readonly timers: WorkerTimers;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly callbackBase?: () => string | null;
-  /** What jobs may reach although it is not public. */
+  /** Addresses that jobs may reach although they are not public. */
   readonly outboundAllow: readonly string[];
 }
 
-/** What this process gives its executors. Throws config_invalid for an entry of the allow-list that cannot be read. */
+/** The host that this process gives its executors. Throws config_invalid for an entry of the allowlist that cannot be read. */
 export function createExecutorHost({ timers, env, outboundAllow, callbackBase }: HostOptions): ExecutorHost {
   return {
     timers,
@@ -26,6 +26,6 @@ function rulesOf(allow: readonly string[]): AddressRules {
     return new AddressRules(allow);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CarillonError("config_invalid", `outbound_allow: ${error.message}`, { cause: error });
+    throw new CarillonError("config_invalid", `Allowlist of outbound addresses: ${error.message}.`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -161,5 +161,55 @@ describe("the published packages in an empty project", () => {
     const expected = { stdout: "{ id: 'run_1', isNew: true }\n0\n", stderr: "" };
     expect(await runIn(dir, ["far.js"])).toEqual(expected);
     expect(await runIn(alone, ["far.js"])).toEqual(expected);
+  });
+
+  it("have an executor for each other system as a subpath with types, and load none of the optional libraries", async () => {
+    const alone = await projectDirOfTest();
+    await linkProject(alone, packed, "@carillon/executors");
+    const program = `
+      import { createExecutorHost } from "@carillon/executors";
+      import { airflowExecutor } from "@carillon/executors/airflow";
+      import { dockerExecutor } from "@carillon/executors/docker";
+      import { kubernetesExecutor } from "@carillon/executors/kubernetes";
+      import { lambdaExecutor } from "@carillon/executors/lambda";
+      import { workerTimers } from "@carillon/worker";
+      const host = createExecutorHost({ timers: workerTimers, env: {}, outboundAllow: [] });
+      const names = [airflowExecutor, dockerExecutor, kubernetesExecutor].map((create) => create(host).name);
+      try { names.push(lambdaExecutor(host).name); } catch (error) { names.push(error instanceof Error ? error.message : ""); }
+      for (const name of names) console.log(name);`;
+    for (const name of ["use.js", "use.ts"]) await writeFile(join(alone, name), program);
+    const missing =
+      "The lambda executor needs the package @aws-sdk/client-lambda, which is not installed: npm install @aws-sdk/client-lambda@3";
+    const stdout = `airflow\ndocker\nkubernetes\n${missing}\n`;
+    expect(await runIn(alone, ["use.js"])).toEqual({ stdout, stderr: "" });
+    expect(await typeCheck(alone, ["use.ts"], ["--module", "nodenext"])).toBe("");
+    const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
+    expect(await typeCheck(alone, ["use.ts"], bundler)).toBe("");
+  });
+
+  it("run handlers over a database without optional packages, where the command line says what to install", async () => {
+    const small = await projectDirOfTest();
+    await linkProject(small, packed, "carillon", { optional: false });
+    const installed = await readdir(join(small, "node_modules/@carillon"));
+    expect(installed.sort()).toEqual(["client", "condition", "contract", "core", "engine", "store", "worker"]);
+    await writeFile(
+      join(small, "library.js"),
+      `import { carillon, task } from "carillon";
+       import { TestKit } from "carillon/testkit";
+       const hello = task({ name: "hello", run: (who) => console.log("hello " + who) });
+       const app = carillon();
+       await app.enqueue(hello, "there");
+       await app.runOnce({ tasks: [hello] });
+       await app.stop();
+       new TestKit({ tasks: [hello] });
+       await carillon({ dataDir: "data" }).start().catch(({ code, message }) => console.log(code, message));`,
+    );
+    const { stdout } = await runIn(small, ["library.js"], { CARILLON_DATABASE_URL: await emptyDatabase() });
+    expect(stdout).toContain("hello there\nconfig_invalid The option dataDir needs the package @carillon/server");
+    const shim = ["node_modules/carillon/bin/carillon.js", "version"];
+    await expect(runIn(small, shim)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("npm install @carillon/cli") as string,
+    });
   });
 });

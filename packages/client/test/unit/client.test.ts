@@ -8,7 +8,7 @@ interface Sent {
   readonly init: RequestInit;
 }
 
-/** A client whose server gives the listed answers, one for each request. */
+/** A client whose server sends the listed answers, one for each request. */
 function clientOver(answers: (Response | Error | (() => Promise<Response>))[], options: Partial<ClientOptions> = {}) {
   const sent: Sent[] = [];
   const waits: number[] = [];
@@ -19,7 +19,7 @@ function clientOver(answers: (Response | Error | (() => Promise<Response>))[], o
       const answer = answers.shift();
       if (answer instanceof Response) return answer;
       if (typeof answer === "function") return answer();
-      throw answer ?? new Error("one request too many");
+      throw answer ?? new Error("The test expects one request less.");
     },
     sleep: async (ms) => void waits.push(ms),
     ...options,
@@ -46,8 +46,8 @@ const problem = (status: number, code: string, headers: Record<string, string> =
 
 const busy = () => problem(503, "database_unavailable", { "retry-after": "2" });
 
-describe("the lines of a run that is followed", () => {
-  it("come page after page, until there are no more", async () => {
+describe("following the log of a run", () => {
+  it("yields log lines page by page until there are no more", async () => {
     const page = (message: string, next_page_token: string | null) => ok({ lines: [{ message }], next_page_token });
     const { client, sent } = clientOver([page("a", "t1"), page("b", null)]);
     const seen: string[] = [];
@@ -110,24 +110,24 @@ describe("a call", () => {
     ["cluster", (c: Client) => c.cluster(), "GET", "/v1/cluster"],
     ["version", (c: Client) => c.version(), "GET", "/version"],
     ["ready", (c: Client) => c.ready(), "GET", "/readyz"],
-  ])("%s goes to its address", async (_name, call, method, path) => {
+  ])("sends %s to its address", async (_name, call, method, path) => {
     const { client, sent } = clientOver([ok({ good: true })]);
     expect(await call(client)).toEqual({ good: true });
     expect(sent.map(({ url, init }) => [init.method, url])).toEqual([[method, `http://127.0.0.1:8023${path}`]]);
   });
 
-  it("that changes something can be meant for one version", async () => {
+  it("sends ifVersion as If-Match", async () => {
     const { client, sent } = clientOver([ok({})]);
     await client.jobs.pause("@k", { reason: "x" }, { ifVersion: 7 });
     expect(sent[0]?.init).toMatchObject({ headers: { "if-match": '"v7"' }, body: '{"reason":"x"}' });
   });
 
-  it("is over when there is nothing to read", async () => {
+  it("returns undefined for an answer without a body", async () => {
     const { client } = clientOver([new Response(null, { status: 204 })]);
     expect(await client.jobs.delete("job_1")).toBe(undefined);
   });
 
-  it("carries its body as JSON and the token as a bearer", async () => {
+  it("sends the body as JSON and the token as a bearer token", async () => {
     const { client, sent } = clientOver([ok({})], { token: "crl_1" });
     await client.jobs.create({ task: "echo", payload: { a: 1 } });
     expect(sent[0]?.init).toMatchObject({
@@ -136,7 +136,7 @@ describe("a call", () => {
     });
   });
 
-  it.each(["", ".", ".."])("refuses %j as an id: a path would lose it", (id) => {
+  it.each(["", ".", ".."])("refuses %j as an id, because URL parsers drop it from a path", (id) => {
     expect(() => clientOver([]).client.jobs.get(id)).toThrow(RangeError);
   });
 });
@@ -144,7 +144,7 @@ describe("a call", () => {
 type Client = ReturnType<typeof createClient>;
 
 describe("a refused call", () => {
-  it("throws what the problem document says", async () => {
+  it("throws an ApiError with the members of the problem document", async () => {
     const error = await clientOver([problem(400, "field_missing")])
       .client.jobs.create({})
       .catch((thrown: unknown) => thrown);
@@ -160,14 +160,14 @@ describe("a refused call", () => {
     });
   });
 
-  it("keeps a code that only a newer server knows", async () => {
+  it("keeps an error code that only a newer server has", async () => {
     await expect(clientOver([problem(409, "new_kind")]).client.jobs.list()).rejects.toMatchObject({ code: "new_kind" });
   });
 
   it.each([
     ["a proxy's page", new Response("<h1>Bad Gateway</h1>", { status: 502, headers: { "x-request-id": "p1" } })],
     ["other JSON", new Response('{"error": true}', { status: 502, headers: { "x-request-id": "p1" } })],
-  ])("says so when %s came in the server's place", async (_what, response) => {
+  ])("reports unexpected_answer when it gets %s instead of an answer of the server", async (_what, response) => {
     await expect(clientOver([response]).client.jobs.list()).rejects.toMatchObject({
       status: 502,
       code: "unexpected_answer",
@@ -176,42 +176,42 @@ describe("a refused call", () => {
     });
   });
 
-  it("does not make an error of a node that is not ready", async () => {
+  it("returns the checks of a node that is not ready instead of throwing", async () => {
     const { client } = clientOver([ok({ status: "not_ready", checks: [] }, 503)]);
     expect(await client.ready()).toEqual({ status: "not_ready", checks: [] });
   });
 });
 
-describe("trying again", () => {
-  it("happens for reading calls when the server asks for it, after the time it names", async () => {
+describe("a call to a busy server", () => {
+  it("repeats a call that reads after the time in Retry-After", async () => {
     const { client, waits } = clientOver([busy(), busy(), ok({ jobs: [] })]);
     expect(await client.jobs.list()).toEqual({ jobs: [] });
     expect(waits).toEqual([2_000, 2_000]);
   });
 
-  it("ends after the third try", async () => {
+  it("stops repeating a call after the third try", async () => {
     const { client, sent } = clientOver([busy(), busy(), busy()]);
     await expect(client.jobs.list()).rejects.toMatchObject({ status: 503 });
     expect(sent.length).toBe(3);
   });
 
-  it("waits ten seconds at most, whatever is asked", async () => {
+  it("waits ten seconds at most before it repeats a call", async () => {
     const { client, waits } = clientOver([problem(503, "overloaded", { "retry-after": "3600" }), ok({})]);
     await client.version();
     expect(waits).toEqual([10_000]);
   });
 
-  it("happens after 503 also for a writing call that has an idempotency key", async () => {
+  it("repeats a call that writes after 503 if it has an idempotency key", async () => {
     const { client, sent } = clientOver([busy(), ok({ id: "run_1" })]);
     expect(await client.runs.create({ task: "echo" }, { idempotencyKey: "k" })).toEqual({ id: "run_1" });
     expect(sent.map(({ init }) => new Headers(init.headers).get("idempotency-key"))).toEqual(["k", "k"]);
   });
 
   it.each([
-    ["a writing call", (c: Client) => c.jobs.create({ task: "echo" }), busy()],
+    ["a call that writes", (c: Client) => c.jobs.create({ task: "echo" }), busy()],
     ["a 503 without a time", (c: Client) => c.jobs.list(), problem(503, "overloaded")],
-    ["another refusal", (c: Client) => c.jobs.list(), problem(404, "not_found")],
-  ])("never happens after %s", async (_what, call, answer) => {
+    ["a call with another refusal", (c: Client) => c.jobs.list(), problem(404, "not_found")],
+  ])("does not repeat %s", async (_what, call, answer) => {
     const { client, sent } = clientOver([answer]);
     await expect(call(client)).rejects.toBeInstanceOf(ApiError);
     expect(sent.length).toBe(1);
@@ -221,36 +221,36 @@ describe("trying again", () => {
 describe("a call over its quota", () => {
   const over = (seconds: string) => problem(429, "rate_limited", { "retry-after": seconds });
 
-  it("is sent again after the time that the server names, whatever it does: it has done nothing", async () => {
-    const told: [number, string][] = [];
+  it("repeats any call over its quota after the time in Retry-After", async () => {
+    const waitsSeen: [number, string][] = [];
     const { client, sent, waits } = clientOver([over("3"), over("1"), over("1"), over("1"), ok({ id: "job_1" })], {
-      onWait: (ms, { code }) => told.push([ms, code]),
+      onWait: (ms, { code }) => waitsSeen.push([ms, code]),
     });
     expect(await client.jobs.create({ task: "echo" })).toEqual({ id: "job_1" });
     expect(waits).toEqual([3_000, 1_000, 1_000, 1_000]);
-    expect(told.slice(0, 2)).toEqual([
+    expect(waitsSeen.slice(0, 2)).toEqual([
       [3_000, "rate_limited"],
       [1_000, "rate_limited"],
     ]);
     expect(new Set(sent.map(({ init }) => init.body))).toEqual(new Set(['{"task":"echo"}']));
   });
 
-  it("fails at once when it would wait for longer than its patience, and says for how long", async () => {
+  it("fails at once if the quota needs a longer wait than maxQuotaWaitMs, and reports that wait", async () => {
     const { client, waits } = clientOver([over("20"), over("11")]);
     await expect(client.jobs.list()).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 11_000 });
     expect(waits).toEqual([20_000]);
-    const impatient = clientOver([over("1")], { patienceMs: 0 });
-    await expect(impatient.client.jobs.list()).rejects.toMatchObject({ status: 429 });
-    expect(impatient.waits).toEqual([]);
+    const withoutWait = clientOver([over("1")], { maxQuotaWaitMs: 0 });
+    await expect(withoutWait.client.jobs.list()).rejects.toMatchObject({ status: 429 });
+    expect(withoutWait.waits).toEqual([]);
   });
 
-  it("waits for a second at least, so that it comes to an end", async () => {
-    const { client, waits } = clientOver([over("0"), over("0"), ok({})], { patienceMs: 2_000 });
+  it("waits for at least a second, so that the time for the quota runs out", async () => {
+    const { client, waits } = clientOver([over("0"), over("0"), ok({})], { maxQuotaWaitMs: 2_000 });
     await client.jobs.list();
     expect(waits).toEqual([1_000, 1_000]);
   });
 
-  it("is given up by its signal while it waits", async () => {
+  it("stops waiting for its quota when its signal aborts", async () => {
     const control = new AbortController();
     const { client, sent } = clientOver([over("5")], {
       sleep: async (_ms, signal) => {
@@ -262,7 +262,7 @@ describe("a call over its quota", () => {
     expect(sent.length).toBe(1);
   });
 
-  it("is not sent again where nobody waits, or no time is named", async () => {
+  it("does not repeat a call over its quota without sleep or without Retry-After", async () => {
     for (const { client, sent } of [
       clientOver([problem(429, "rate_limited")]),
       clientOver([new Response("slow down", { status: 429 })]),
@@ -274,7 +274,7 @@ describe("a call over its quota", () => {
     await expect(bare.jobs.list()).rejects.toMatchObject({ status: 429, retryAfterMs: 1_000 });
   });
 
-  it("waits as well when it opens a stream, and other refusals end it", async () => {
+  it("waits for the quota of streams, and throws other refusals of a stream", async () => {
     const pauses: number[] = [];
     const sleep = async (ms: number) => void pauses.push(ms);
     const { client } = clientOver([over("7"), new Response('id: n.1\nevent: run.fired\ndata: {"a":1}\n\n')]);
@@ -286,13 +286,13 @@ describe("a call over its quota", () => {
   });
 });
 
-describe("no answer", () => {
+describe("a call without an answer", () => {
   const untilAborted = (signal: AbortSignal | null | undefined) =>
     new Promise<Response>((_resolve, reject) =>
       signal?.addEventListener("abort", () => reject(signal.reason as Error)),
     );
 
-  it("is a ServerUnreachable with its cause", async () => {
+  it("throws ServerUnreachable with the cause if the network fails", async () => {
     const cause = new TypeError("fetch failed");
     const error = await clientOver([cause])
       .client.jobs.list()
@@ -301,12 +301,12 @@ describe("no answer", () => {
     expect(error).toMatchObject({ reason: "network", cause });
   });
 
-  it("in time is one too", async () => {
+  it("throws ServerUnreachable if the answer does not arrive in time", async () => {
     const client = createClient({ url: "http://x", timeoutMs: 1, fetch: (_url, init) => untilAborted(init?.signal) });
     await expect(client.jobs.list()).rejects.toMatchObject({ name: "ServerUnreachable", reason: "timeout" });
   });
 
-  it("has the time that the server may wait for a run on top of its own", async () => {
+  it("adds the longest wait for a run to its own timeout", async () => {
     const client = createClient({
       url: "http://x",
       timeoutMs: 1,
@@ -320,7 +320,7 @@ describe("no answer", () => {
     await expect(client.runs.create({ task: "echo" })).rejects.toMatchObject({ reason: "timeout" });
   });
 
-  it("because the caller gave up is the caller's own reason", async () => {
+  it("throws the reason of the caller's signal if that aborts", async () => {
     const client = createClient({ url: "http://x", fetch: (_url, init) => untilAborted(init?.signal) });
     const control = new AbortController();
     const call = client.jobs.list({}, { signal: control.signal });

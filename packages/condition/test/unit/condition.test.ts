@@ -9,7 +9,7 @@ const given = {
   attempt: 2,
 };
 
-function refusalOf(source: string): CarillonError {
+function errorOf(source: string): CarillonError {
   try {
     throw new Error(`accepted: ${new Condition(source, scope).source}`);
   } catch (error) {
@@ -30,7 +30,7 @@ describe("a condition", () => {
     ["size(output.list) == 3 && output.text.startsWith('long')", true],
     ["output.constructor == 3", true],
     ["int(output.rows) + attempt == 7", true],
-  ])("holds or not: %s", (source, holds) => {
+  ])("evaluates %s to %s", (source, holds) => {
     expect(new Condition(source, scope).holds(given)).toEqual({ ok: true, holds });
   });
 
@@ -38,22 +38,22 @@ describe("a condition", () => {
     ["rows > 3", "character 1: Unknown variable: rows"],
     ["status + 1 == 'a'", "no such overload: string + int"],
     ["status ==", "character 10: Unexpected token: EOF"],
-    ["size(output)", "it gives a int, not true or false"],
+    ["size(output)", "its result is of type int, not true or false"],
     ["status.matches('(a+)+$')", "the function matches is not allowed"],
     ["cel.bind(a, status + status, a == '')", "the function bind is not allowed"],
     ["b'x' == bytes(status)", "the function bytes is not allowed"],
     ["output.all(a, a.all(b, b.all(c, c)))", "iterations nest more than 2 deep"],
-  ])("is refused when it is written, with the place and what is allowed: %s", (source, detail) => {
-    const error = refusalOf(source);
+  ])("refuses the condition %s with %s and the names that are allowed", (source, detail) => {
+    const error = errorOf(source);
     expect(error.code).toBe("condition_invalid");
     expect(error.message).toContain(detail);
     expect(error.message).toContain("CEL over output, status, attempt");
   });
 
-  it("is refused beyond its longest text and its largest tree", () => {
-    expect(refusalOf(`status == "${"x".repeat(2_000)}"`).message).toContain("at most 1024 are allowed");
+  it("refuses a condition that is too long or has too many nodes", () => {
+    expect(errorOf(`status == "${"x".repeat(2_000)}"`).message).toContain("at most 1024 are allowed");
     expect(
-      refusalOf(
+      errorOf(
         Array.from({ length: 200 }, () => "attempt>1")
           .join("&&")
           .slice(0, 1_019),
@@ -67,11 +67,11 @@ describe("a condition", () => {
     "output.__proto__ == 1",
     "output.rows + 1 > 2",
     "output.rows",
-  ])("says why it cannot be evaluated, and reaches no prototype: %s", (source) => {
+  ])("cannot evaluate %s, and reaches no prototype", (source) => {
     expect(new Condition(source, scope).holds(given)).toMatchObject({ ok: false });
   });
 
-  it("reads only own members, whatever they are called", () => {
+  it("reads only own members, also those that are named like members of a prototype", () => {
     const output: unknown = JSON.parse('{"__proto__": {"a": 1}, "constructor": {"b": 2}}');
     expect(new Condition("has(output.a)", scope).holds({ ...given, output })).toEqual({ ok: true, holds: false });
     expect(new Condition("output['__proto__'].a == 1", scope).holds({ ...given, output })).toEqual({
@@ -80,14 +80,14 @@ describe("a condition", () => {
     });
   });
 
-  it("takes what nobody gave as null", () => {
+  it("evaluates a name without a value as null", () => {
     expect(new Condition("output == null", scope).holds({ status: "failed", attempt: 1 })).toEqual({
       ok: true,
       holds: true,
     });
   });
 
-  it("refuses data whose size would make it slow, the sooner the deeper it iterates", () => {
+  it("refuses large data, at a smaller size the deeper iterations nest", () => {
     const output = Array.from({ length: 20_000 }, (_, index) => index);
     const once = new Condition("output.all(x, x >= 0)", scope).holds({ ...given, output });
     expect(once).toMatchObject({ ok: false, why: expect.stringContaining("more than 10000 values") as string });
@@ -99,7 +99,7 @@ describe("a condition", () => {
     });
   });
 
-  it("refuses data that nests without end", () => {
+  it("refuses data that nests too deep", () => {
     let output: unknown = 1;
     for (let depth = 0; depth < 10_000; depth++) output = [output];
     expect(new Condition("size(output) == 1", scope).holds({ ...given, output }).ok).toBe(false);

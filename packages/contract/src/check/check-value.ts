@@ -1,11 +1,36 @@
 import { similarWord } from "@carillon/core";
 import type { Static, TSchema } from "typebox";
-import { patternWords } from "../schema/limits.js";
-import type { Findings } from "./findings.js";
-import { pointerTo, shown } from "./pointer.js";
-import type { RequestSchema, ValueType } from "./request-schema.js";
+import { patternWords } from "../bounds.js";
+import { type Findings, pointerTo, shown } from "./findings.js";
 
-/** Says something better than "unknown" about a field, by recording it, or returns false. */
+type ValueType = "string" | "integer" | "number" | "boolean" | "object" | "array";
+
+/**
+ * The keywords of JSON Schema that schemas of requests may use: the ones that check-value understands. A test walks every
+ * request schema, so that a keyword from outside this list cannot be published without being checked.
+ */
+interface RequestSchema {
+  /** With "null" it is a member that a merge patch can remove. */
+  readonly type?: ValueType | readonly [ValueType, "null"];
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: RequestSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, RequestSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | RequestSchema;
+  readonly propertyNames?: RequestSchema;
+  readonly maxProperties?: number;
+}
+
+/** Records a more helpful fault than "unknown" for a field and returns true, or returns false. */
 export type ExplainUnknown = (pointer: string, parent: string, name: string) => boolean;
 
 interface Check {
@@ -15,7 +40,7 @@ interface Check {
 
 /**
  * Checks a request against its published schema and returns its sound part: faulty members are left out and recorded, so
- * that the checks of meaning can go on with the others. Understands the keywords of RequestSchema and no more.
+ * that the other members can still be checked for meaning. Understands the keywords of RequestSchema and no more.
  */
 export function checkValue<Schema extends TSchema>(
   schema: Schema,
@@ -47,7 +72,7 @@ function soundObject(schema: RequestSchema, value: Record<string, unknown>, poin
   const properties = schema.properties ?? {};
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(value, name))
-      check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required`);
+      check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required.`);
   }
   const sound: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
@@ -55,7 +80,7 @@ function soundObject(schema: RequestSchema, value: Record<string, unknown>, poin
     const where = pointerTo(pointer, name);
     const nameFault = schema.propertyNames && faultOf(schema.propertyNames, name);
     if (nameFault !== undefined) {
-      check.findings.add(where, "field_invalid", `the name ${nameFault}`);
+      check.findings.add(where, "field_invalid", `The name ${lowerFirst(nameFault)}`);
       continue;
     }
     const known = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
@@ -81,9 +106,9 @@ interface UnknownField {
 function refuseUnknown({ pointer, parent, name, known }: UnknownField, check: Check): void {
   if (check.explainUnknown?.(pointer, parent, name)) return;
   const meant = similarWord(name, known);
-  const others = known.length === 0 ? "there are none here" : `the fields here are ${known.join(", ")}`;
-  const hint = meant === undefined ? others : `did you mean ${meant}?`;
-  check.findings.add(pointer, "unknown_field", `${shown(name)} is not a field; ${hint}`);
+  const others = known.length === 0 ? "There are none here." : `The fields here are ${known.join(", ")}.`;
+  const hint = meant === undefined ? others : `Did you mean ${meant}?`;
+  check.findings.add(pointer, "unknown_field", `${shown(name)} is not a field. ${hint}`);
 }
 
 /** What is wrong with the value itself, its members aside. */
@@ -92,32 +117,32 @@ function faultOf(schema: RequestSchema, value: unknown): string | undefined {
   if (value === null && isRemovable(schema)) return undefined;
   if (type !== undefined && !isOfType(type, value)) {
     return value === null
-      ? `must be ${typeWords[type]}; leave it out instead of null`
-      : `must be ${typeWords[type]}${exampleOf(schema)}, not ${shown(value)}`;
+      ? `Must be ${typeWords[type]}. Leave it out instead of sending null.`
+      : `Must be ${typeWords[type]}${exampleOf(schema)}, not ${shown(value)}.`;
   }
   if (schema.const !== undefined && value !== schema.const)
-    return `must be ${shown(schema.const)}, not ${shown(value)}`;
+    return `Must be ${shown(schema.const)}, not ${shown(value)}.`;
   if (schema.enum !== undefined && !schema.enum.includes(value)) return notOneOf(schema.enum, value);
   if (typeof value === "string") return textFault(schema, value);
   if (typeof value === "number") return numberFault(schema, value);
   if (Array.isArray(value) && schema.minItems !== undefined && value.length < schema.minItems) {
-    return `has ${value.length} items; at least ${schema.minItems} ${schema.minItems === 1 ? "is" : "are"} needed`;
+    return `Has ${value.length} items; at least ${schema.minItems} ${schema.minItems === 1 ? "is" : "are"} needed.`;
   }
   if (Array.isArray(value) && schema.maxItems !== undefined && value.length > schema.maxItems) {
-    return `has ${value.length} items; at most ${schema.maxItems} are allowed`;
+    return `Has ${value.length} items; at most ${schema.maxItems} are allowed.`;
   }
   if (isObject(value) && schema.maxProperties !== undefined && Object.keys(value).length > schema.maxProperties) {
-    return `has ${Object.keys(value).length} members; at most ${schema.maxProperties} are allowed`;
+    return `Has ${Object.keys(value).length} members; at most ${schema.maxProperties} are allowed.`;
   }
   return undefined;
 }
 
-const longestExample = 100;
+const maxExampleLength = 100;
 
-/** A number where a duration is wanted is best answered with one. */
+/** A caller who sends a number for a duration learns most from an example. */
 function exampleOf({ examples = [] }: RequestSchema): string {
   const text = examples.length === 0 ? "" : JSON.stringify(examples[0]);
-  return text === "" || text.length > longestExample ? "" : ` such as ${text}`;
+  return text === "" || text.length > maxExampleLength ? "" : ` such as ${text}`;
 }
 
 function valueType({ type }: RequestSchema): ValueType | undefined {
@@ -151,30 +176,31 @@ function isOfType(type: ValueType, value: unknown): boolean {
 function notOneOf(words: readonly unknown[], value: unknown): string {
   const names = words.filter((word) => word !== null).map(String);
   const meant = typeof value === "string" ? similarWord(value, names) : undefined;
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-  return `must be ${names.length > 1 ? "one of " : ""}${names.join(", ")}, not ${shown(value)}${hint}`;
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  return `Must be ${names.length > 1 ? "one of " : ""}${names.join(", ")}, not ${shown(value)}.${hint}`;
 }
 
 function textFault(schema: RequestSchema, text: string): string | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
-  if (text.length < minLength) return "must not be empty";
+  if (text.length < minLength) return "Must not be empty.";
   const length = text.length <= maxLength ? text.length : Array.from(text).length;
-  if (length > maxLength) return `is ${length} characters long; at most ${maxLength} are allowed`;
+  if (length > maxLength) return `Is ${length} characters long; at most ${maxLength} are allowed.`;
   if (pattern !== undefined && !compiled(pattern).test(text)) {
-    return `must be ${patternWords.get(pattern) ?? `of the form ${pattern}`}, not ${shown(text)}`;
+    return `Must be ${patternWords.get(pattern) ?? `of the form ${pattern}`}, not ${shown(text)}.`;
   }
   return undefined;
 }
 
 function numberFault({ minimum, maximum }: RequestSchema, value: number): string | undefined {
-  if (minimum !== undefined && value < minimum) return `must be at least ${minimum}, not ${shown(value)}`;
-  if (maximum !== undefined && value > maximum) return `must be at most ${maximum}, not ${shown(value)}`;
+  if (minimum !== undefined && value < minimum) return `Must be at least ${minimum}, not ${shown(value)}.`;
+  if (maximum !== undefined && value > maximum) return `Must be at most ${maximum}, not ${shown(value)}.`;
   return undefined;
 }
 
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const patterns = new Map<string, RegExp>();
 
-/** Patterns come from our own schemas, so there are few. */
+/** Patterns come from the schemas of this package, so there are few. */
 function compiled(pattern: string): RegExp {
   const known = patterns.get(pattern) ?? new RegExp(pattern, "u");
   patterns.set(pattern, known);

@@ -1,5 +1,18 @@
 import { CarillonError, errorCatalogue, type ErrorCode, type ErrorItem } from "@carillon/core";
-import { limits } from "../schema/limits.js";
+import { limits } from "../bounds.js";
+
+/** RFC 6901. */
+export function pointerTo(parent: string, member: string | number): string {
+  return `${parent}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** A value for a message: short, on one line. */
+export function shown(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
+}
 
 /** Collects every fault of a request, so that one answer names them all. */
 export class Findings {
@@ -8,7 +21,7 @@ export class Findings {
   #explained: ReadonlySet<string> = new Set();
   #origin = "";
 
-  /** `place` says what the pointers lead into; a query's parameters are written ?name. */
+  /** `place` is what the pointers lead into; parameters of a query are written ?name. */
   constructor(place: "body" | "query" = "body") {
     this.#root = place === "query" ? "?" : "/";
   }
@@ -17,49 +30,49 @@ export class Findings {
     return this.#items.length;
   }
 
-  /** Something inside was found wrong and left out: what is left may be wrong for that reason alone. */
+  /** A part inside had a fault and was left out, so the rest may be faulty only because of the gap. */
   hasInside(pointer: string): boolean {
     const place = `${this.#root}${pointer.slice(1)}/`;
     return this.#items.some((item) => item.pointer.startsWith(place));
   }
 
-  /** A fault of the field itself is known: that it is missing from what is left is no other one. */
+  /** The field itself has a recorded fault, and was left out for it: it is not missing besides. */
   hasAt(pointer: string): boolean {
     const place = `${this.#root}${pointer.slice(1)}`;
     return this.#items.some((item) => item.pointer === place);
   }
 
-  /** Nothing more will be recorded: looking for more faults is work for nobody. */
+  /** No more faults are recorded, so there is no use in further checks. */
   get isFull(): boolean {
     return this.#items.length >= limits.findings;
   }
 
-  /** `because` names another field that makes it a fault. */
+  /** `because` is another field that makes this one faulty. */
   add(pointer: string, code: ErrorCode, detail: string, because = ""): void {
     if (this.isFull) return;
-    const said = `${detail}${this.#originOf(pointer, because)}`;
-    this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail: said });
+    const full = `${detail}${this.#originOf(pointer, because)}`;
+    this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail: full });
   }
 
   #originOf(pointer: string, because: string): string {
     const [, field = ""] = pointer.split("/", 2);
-    if (this.#explained.has(field)) return ` (this is ${this.#origin})`;
-    return this.#explained.has(because) ? ` (${because} is ${this.#origin})` : "";
+    if (this.#explained.has(field)) return ` The value is ${this.#origin}.`;
+    return this.#explained.has(because) ? ` The value of ${because} is ${this.#origin}.` : "";
   }
 
-  /** Faults of these fields, or by them, are not the caller's own: from now on they are told with what the fields are. */
+  /** These fields are not the caller's own: from now on a fault in them, or because of them, says where they come from. */
   explain(fields: ReadonlySet<string>, origin: string): void {
     this.#explained = fields;
     this.#origin = origin;
   }
 
-  /** What is inside a query's parameter is a parameter itself, with a dot in its name. */
+  /** A member of a query parameter is a parameter itself, with a dot in its name. */
   #placeOf(pointer: string): string {
     const path = pointer.slice(1);
     return this.#root + (this.#root === "?" ? path.replaceAll("/", ".") : path);
   }
 
-  /** The result of a parser of core, or undefined with its fault recorded at `pointer`. */
+  /** The result of a parser, or undefined with its fault recorded at `pointer`. */
   attempt<Result>(pointer: string, parse: () => Result, because?: string): Result | undefined {
     try {
       return parse();
@@ -72,8 +85,8 @@ export class Findings {
   }
 
   /**
-   * Judges what is left of a request, then raises what was found. What was faulty was left out: a judge that stumbles over the gap has
-   * nothing to add to why.
+   * Judges the sound part of a request, then raises the faults that were found. Faulty members were left out, so an error that
+   * the judge throws because of such a gap gives way to the recorded faults.
    */
   judge<Result>(judge: () => Result): Result {
     try {
@@ -86,7 +99,7 @@ export class Findings {
     }
   }
 
-  /** Throws if anything was found. The error's code is the one that all faults share, else `bad_request`. */
+  /** Throws if a fault was recorded. The error has the code that all faults share, else `bad_request`. */
   raise(): void {
     const [first, ...rest] = this.#items;
     if (first === undefined) return;
@@ -95,7 +108,7 @@ export class Findings {
     const detail =
       rest.length === 0
         ? described(first)
-        : `${rest.length + 1} faults, all listed in errors; the first: ${described(first)}`;
+        : `The request has ${rest.length + 1} faults, listed in errors. The first is ${described(first)}`;
     throw new CarillonError(code, detail, { items: [...this.#items] });
   }
 }

@@ -1,16 +1,15 @@
-import { limits } from "../schema/limits.js";
-import type { Findings } from "./findings.js";
-import { pointerTo } from "./pointer.js";
+import { limits } from "../bounds.js";
+import { type Findings, pointerTo } from "./findings.js";
 
-/** NUL, which PostgreSQL cannot store in text, and halves of surrogate pairs, which no UTF-8 can carry. */
+/** NUL, which PostgreSQL cannot store in text, and halves of surrogate pairs, which UTF-8 cannot encode. */
 const unstorable = /[\0\p{Surrogate}]/u;
 
-/** A whole number that lost digits has at least so many. */
+/** A whole number that lost digits in parsing has at least this many. */
 const manyDigits = /\d{16}/;
 
 /**
- * Whether a text that `JSON.stringify` wrote is sound at a glance: what `checkJsonValue` refuses is not in it. Where it is not, the
- * value has to be looked at.
+ * Whether a text that `JSON.stringify` wrote surely holds nothing that `checkJsonValue` refuses. Where this is false, the value itself
+ * must be checked.
  */
 export function isPlainlySound(text: string): boolean {
   // An escaped character may be one that cannot be stored.
@@ -18,7 +17,7 @@ export function isPlainlySound(text: string): boolean {
   return countOf("{", text) + countOf("[", text) < limits.jsonDepth;
 }
 
-/** Stops counting where it is enough. */
+/** Stops counting at the limit. */
 function countOf(mark: string, text: string): number {
   let count = 0;
   for (let at = text.indexOf(mark); at !== -1 && count < limits.jsonDepth; at = text.indexOf(mark, at + 1)) count++;
@@ -26,17 +25,17 @@ function countOf(mark: string, text: string): number {
 }
 
 /**
- * Refuses what would come back different from how it was sent: characters that cannot be stored, numbers that lost their
- * digits in parsing, and nesting that no recursive reader should be asked to follow. Says whether the rest may be looked at.
+ * Refuses values that would be read back differently from how they were sent: characters that cannot be stored, numbers that lost
+ * digits in parsing, and nesting too deep for recursive readers. Returns whether the value may be checked further.
  */
 export function checkJsonValue(value: unknown, findings: Findings): boolean {
   return new JsonWalk(findings).visit(value);
 }
 
-/** The way to the present value is one list that grows and shrinks: most values are sound and need no pointer. */
+/** The path to the present value is one list that grows and shrinks: most values are sound and need no pointer. */
 class JsonWalk {
   readonly #findings: Findings;
-  readonly #way: (string | number)[] = [];
+  readonly #path: (string | number)[] = [];
 
   constructor(findings: Findings) {
     this.#findings = findings;
@@ -50,8 +49,8 @@ class JsonWalk {
   }
 
   #visitMembers(value: object): boolean {
-    if (this.#way.length >= limits.jsonDepth) {
-      this.#findings.add("", "field_invalid", `the body is nested deeper than ${limits.jsonDepth} levels`);
+    if (this.#path.length >= limits.jsonDepth) {
+      this.#findings.add("", "field_invalid", `The body is nested deeper than ${limits.jsonDepth} levels.`);
       return false;
     }
     if (Array.isArray(value)) return value.every((item, index) => this.#visitMember(index, item));
@@ -59,26 +58,26 @@ class JsonWalk {
   }
 
   #visitMember(name: string | number, member: unknown): boolean {
-    this.#way.push(name);
+    this.#path.push(name);
     if (typeof name === "string") this.#checkText(name);
     const mayGoOn = this.visit(member);
-    this.#way.pop();
+    this.#path.pop();
     return mayGoOn;
   }
 
   #checkText(text: string): void {
-    if (unstorable.test(text)) this.#refuse("text must not contain NUL or unpaired surrogates");
+    if (unstorable.test(text)) this.#refuse("Text must not contain NUL or unpaired surrogates.");
   }
 
   #checkNumber(value: number): void {
-    if (!Number.isFinite(value)) this.#refuse("the number is too large; send it as text");
-    // From 1e21 on a number is written with an exponent: who sends one does not expect every digit back.
+    if (!Number.isFinite(value)) this.#refuse("The number is too large. Send it as text.");
+    // From 1e21 on a number is written with an exponent, so its sender does not expect every digit back.
     else if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21) {
-      this.#refuse("a whole number beyond 2^53 - 1 loses digits; send it as text");
+      this.#refuse("A whole number beyond 2^53 - 1 loses digits. Send it as text.");
     }
   }
 
   #refuse(detail: string): void {
-    this.#findings.add(this.#way.reduce<string>(pointerTo, ""), "field_invalid", detail);
+    this.#findings.add(this.#path.reduce<string>(pointerTo, ""), "field_invalid", detail);
   }
 }

@@ -1,12 +1,18 @@
 import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import type { TObject } from "typebox";
-import { errorsOf, type Answer, type Operation, takesKey } from "../operations/operation.js";
-import { operations } from "../operations/operations.js";
-import { limits } from "../schema/limits.js";
-import { Problem } from "../schema/problem.js";
-import { quotaHeaders, withQuotaHeaders } from "./quota-headers.js";
-import type { ResponseJson } from "./response-json.js";
-import { SchemaComponents, type Json } from "./schema-components.js";
+import { limits } from "../bounds.js";
+import { type Answer, errorsOf, type Operation, quotaClassOf, takesIdempotencyKey } from "../operation.js";
+import { operations } from "../operations.js";
+import { Problem } from "../resources/problem.js";
+import { type Json, SchemaComponents } from "./schema-components.js";
+
+/** A response of the document. */
+interface ResponseJson {
+  readonly [name: string]: Json;
+  readonly description: string;
+  readonly headers: { readonly [name: string]: Json };
+  readonly content: { readonly [type: string]: Json };
+}
 
 /** OpenAPI 3.1 of the declared operations: a pure function of the contract, so the committed file can be compared with it. */
 export function openApiDocument(version: string): { readonly [name: string]: Json } {
@@ -46,7 +52,7 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...parameters("query", operation.query, components),
       ...(operation.rateClass === "none" ? [] : [namespace]),
       ...(conditional ? [ifMatch] : []),
-      ...(takesKey(operation) ? [idempotencyKey] : []),
+      ...(takesIdempotencyKey(operation) ? [idempotencyKey] : []),
       ...(streams ? [lastEventId] : []),
     ],
     ...(body !== undefined && {
@@ -62,7 +68,7 @@ const namespace: Json = {
   required: false,
   schema: {
     type: "string",
-    description: "Whose things the call is about; without it the server's own namespace, usually default",
+    description: "The namespace of the call; by default the server's own, usually default",
     examples: ["billing"],
   },
 };
@@ -73,7 +79,8 @@ const ifMatch: Json = {
   required: false,
   schema: {
     type: "string",
-    description: "The ETag of the version that the change is meant for; another one is refused with 412",
+    description:
+      "The ETag of the version that the change is based on. The call is refused with 412 if the resource has another version",
     examples: ['"v7"'],
   },
 };
@@ -87,8 +94,8 @@ const idempotencyKey: Json = {
     minLength: 1,
     maxLength: limits.idempotencyKeyLength,
     description:
-      "Names this call for 24 hours. Sent again with the same request it is answered as the first time, and nothing is done twice; " +
-      "with another request it is refused with 422, and with 409 while the first is under way",
+      "Identifies this call for 24 hours. The same request with the same key gets the first answer and changes nothing; " +
+      "another request with it is refused with 422, and any request is refused with 409 while the first is in progress",
     examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
   },
 };
@@ -116,7 +123,7 @@ function isRecord(property: object): boolean {
   return "propertyNames" in property;
 }
 
-/** A record is written as one parameter for each member, with the record's name and a dot before the member's. */
+/** A record is sent as one parameter for each member, named by the record, a dot and the member. */
 function prefixed(name: string, schema: Json): Json {
   const { examples: _, propertyNames, ...rest } = schema as Readonly<Record<string, Json>>;
   const { pattern, minLength: _least, maxLength: _most, ...names } = propertyNames as Readonly<Record<string, Json>>;
@@ -124,7 +131,7 @@ function prefixed(name: string, schema: Json): Json {
   return { ...rest, propertyNames: { ...names, pattern: shape } };
 }
 
-/** A status can stand for an answer and for problems at once: /readyz explains itself, a node that stops refuses. */
+/** One status may be both an answer and a problem: /readyz answers 503 with its checks, and a node that shuts down refuses with 503. */
 function responses(operation: Operation, components: SchemaComponents): Json {
   const all = new Map<string, ResponseJson>();
   for (const [status, answer] of Object.entries(operation.answers)) all.set(status, answerOf(answer, components));
@@ -148,7 +155,7 @@ function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
 }
 
 function headersOf(headers: Readonly<Record<string, string>>): ResponseJson["headers"] {
-  const all = { "X-Request-Id": "Names this call in the logs", ...headers };
+  const all = { "X-Request-Id": "Identifies this call in the logs", ...headers };
   return Object.fromEntries(
     Object.entries(all).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
@@ -165,9 +172,39 @@ function codesByStatus(operation: Operation): Map<number, ErrorCode[]> {
 
 function problemAnswer(codes: readonly ErrorCode[], components: SchemaComponents): ResponseJson {
   return {
-    description: codes.map((code) => `${code}: ${errorCatalogue[code].title}`).join("; "),
+    description: codes.map((code) => `${code}: ${errorCatalogue[code].title}`).join(" "),
     headers: headersOf({}),
     content: { "application/problem+json": { schema: components.reference(Problem) } },
     "x-codes": [...codes],
   };
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers-11, whose values are structured fields (RFC 9651), and Retry-After. */
+const quotaHeaders = {
+  "RateLimit-Policy": {
+    description:
+      "The quota that the call counts against, if the node has one for its class: its name, requests (q) and window in " +
+      "seconds (w)",
+    schema: { type: "string" },
+    example: '"read";q=600;w=60',
+  },
+  RateLimit: {
+    description: "The requests that the caller has left (r), and the seconds until there are more (t)",
+    schema: { type: "string" },
+    example: '"read";r=42;t=1',
+  },
+  "Retry-After": {
+    description: "The seconds after which the call may be repeated",
+    schema: { type: "integer", minimum: 1 },
+    example: 1,
+  },
+} as const satisfies Json;
+
+/** Every answer of such a call has the quota headers. The document names them where callers use them: in successes and in refusals by a quota. */
+function withQuotaHeaders(operation: Operation, status: string, answer: ResponseJson): ResponseJson {
+  const isRefused = status === "429";
+  if (quotaClassOf(operation) === null || !(isRefused || status.startsWith("2"))) return answer;
+  const names = ["RateLimit-Policy", "RateLimit", ...(isRefused ? ["Retry-After"] : [])];
+  const references = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+  return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(references) } };
 }

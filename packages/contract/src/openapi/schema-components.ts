@@ -1,14 +1,14 @@
-/** JSON as it stands in the document. */
+/** Any JSON value of the document. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /**
- * Turns schemas into their plain JSON and moves each one that has a title into `components/schemas`, once, leaving a
- * reference behind. Two different schemas of one title are a mistake in the contract.
+ * Turns schemas into plain JSON and moves each one with a title into `components/schemas`, once, leaving a reference in its place. Two
+ * different schemas with the same title are an error in the contract.
  */
 export class SchemaComponents {
   readonly #schemas = new Map<string, Json>();
 
-  /** The schema, with references in place of what has a name. */
+  /** The schema, with references in place of schemas that have a title. */
   reference(schema: object): Json {
     return this.#hoisted(plain(schema));
   }
@@ -38,7 +38,7 @@ export class SchemaComponents {
     if (known === undefined) {
       this.#schemas.set(title, description === undefined || !isMap(body) ? body : { description, ...body });
     } else if (JSON.stringify(withoutDescription(known)) !== bare) {
-      throw new Error(`two different schemas have the title ${title}`);
+      throw new Error(`Two different schemas have the title ${title}.`);
     }
   }
 }

@@ -1,31 +1,31 @@
 import type { Json } from "./schema-components.js";
 
 /**
- * What callers may rely on, a line each: operations, their parameters, the schemas of what they take and give, and of every schema its
- * members, their types and their values. A line with ! says what must be given.
+ * Lists what callers may rely on, one line each: operations, their parameters, the schemas of requests and answers, and the members,
+ * types and values of every schema. A line with ! names a member that is required.
  */
 export function apiSurface(document: { readonly [name: string]: Json }): string[] {
   const lines = new Set<string>();
-  const taken = new Set<string>();
+  const requested = new Set<string>();
   const schemas = mapOf(mapOf(document["components"])["schemas"]);
   for (const [path, methods] of Object.entries(mapOf(document["paths"]))) {
     for (const [method, given] of Object.entries(mapOf(methods))) {
-      describeOperation(`${method.toUpperCase()} ${path}`, mapOf(given), { lines, taken, schemas });
+      describeOperation(`${method.toUpperCase()} ${path}`, mapOf(given), { lines, requested, schemas });
     }
   }
   for (const [name, schema] of Object.entries(schemas)) {
-    describeSchema(name, schema, { lines, isTaken: taken.has(name) });
+    describeSchema(name, schema, { lines, isRequested: requested.has(name) });
   }
   return [...lines].sort();
 }
 
-/** What of the promised lines no longer holds, and what callers must give that they did not have to. */
+/** The promised lines that are missing, and members that became required. */
 export function breachesOf(promised: readonly string[], present: readonly string[]): string[] {
   const [before, now] = [new Set(promised), new Set(present)];
   const subjects = new Set(promised.map(subjectOf));
-  const gone = promised.filter((line) => !line.includes(" ! ") && !now.has(line));
-  const asked = present.filter((line) => line.includes(" ! ") && !before.has(line) && subjects.has(subjectOf(line)));
-  return [...gone.map((line) => `gone: ${line}`), ...asked.map((line) => `asked for: ${line}`)];
+  const removed = promised.filter((line) => !line.includes(" ! ") && !now.has(line));
+  const required = present.filter((line) => line.includes(" ! ") && !before.has(line) && subjects.has(subjectOf(line)));
+  return [...removed.map((line) => `removed: ${line}`), ...required.map((line) => `now required: ${line}`)];
 }
 
 /** The operation or the schema that a line is about. */
@@ -33,17 +33,17 @@ function subjectOf(line: string): string {
   return line.split(/ [<>!] /, 1)[0] ?? line;
 }
 
-interface Sight {
+interface Surface {
   readonly lines: Set<string>;
   /** Schemas that requests use, directly or inside others. */
-  readonly taken: Set<string>;
+  readonly requested: Set<string>;
   readonly schemas: JsonMap;
 }
 
 type JsonMap = { readonly [name: string]: Json };
 
-function describeOperation(name: string, operation: JsonMap, sight: Sight): void {
-  const { lines } = sight;
+function describeOperation(name: string, operation: JsonMap, surface: Surface): void {
+  const { lines } = surface;
   lines.add(name);
   for (const parameter of listOf(operation["parameters"]).map(mapOf)) {
     const what = `${textOf(parameter["in"])} ${textOf(parameter["name"])}`;
@@ -53,7 +53,7 @@ function describeOperation(name: string, operation: JsonMap, sight: Sight): void
   const body = mapOf(operation["requestBody"]);
   for (const content of Object.values(mapOf(body["content"])).map(mapOf)) {
     describeValue(`${name} < body`, content["schema"] ?? null, lines);
-    take(content["schema"] ?? null, sight);
+    markRequested(content["schema"] ?? null, surface);
   }
   if (body["required"] === true) lines.add(`${name} ! body`);
   for (const [status, answer] of Object.entries(mapOf(operation["responses"]))) {
@@ -66,11 +66,11 @@ function describeOperation(name: string, operation: JsonMap, sight: Sight): void
 }
 
 /** Marks the schemas that a request may hold. */
-function take(node: Json, sight: Sight): void {
+function markRequested(node: Json, surface: Surface): void {
   for (const name of referencesIn(node)) {
-    if (sight.taken.has(name)) continue;
-    sight.taken.add(name);
-    take(sight.schemas[name] ?? null, sight);
+    if (surface.requested.has(name)) continue;
+    surface.requested.add(name);
+    markRequested(surface.schemas[name] ?? null, surface);
   }
 }
 
@@ -84,10 +84,10 @@ function referencesIn(node: Json): string[] {
 function describeSchema(
   name: string,
   schema: Json,
-  { lines, isTaken }: { lines: Set<string>; isTaken: boolean },
+  { lines, isRequested }: { lines: Set<string>; isRequested: boolean },
 ): void {
   describeValue(`${name} <`, schema, lines);
-  if (!isTaken) return;
+  if (!isRequested) return;
   for (const required of listOf(mapOf(schema)["required"])) lines.add(`${name} ! ${textOf(required)}`);
 }
 

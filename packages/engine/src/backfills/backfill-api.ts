@@ -1,14 +1,13 @@
+import { type JobRef, toPage } from "../requests.js";
 import { CarillonError, type Instant, type JobState } from "@carillon/core";
 import { ended, notFound } from "../jobs/change/change-errors.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { JobReader } from "../jobs/job-reader.js";
-import { toPage } from "../runs/run-reader.js";
 import type { Backfills } from "./backfills.js";
 import type { BackfillRequest, Queryable } from "@carillon/store";
 import type { SettlerStore } from "../jobs/transaction/settler.js";
 import { checkRequest, nothingThere } from "./check-request.js";
 import type { PastRules, RuledJob } from "./past-rules.js";
-import type { JobRef } from "../requests.js";
 
 export interface BackfillApiParts {
   readonly db: Queryable;
@@ -51,7 +50,7 @@ export function backfillApi(parts: BackfillApiParts): Backfills {
     getBackfill: async (namespace, id) => backfills.find(await namespaceId(namespace), id),
     async listBackfills(namespace, ref, { pageSize, after }) {
       const job = await find(parts, await namespaceId(namespace), ref);
-      return toPage(await backfills.list(job.id, after ?? null, pageSize + 1), pageSize);
+      return toPage(await backfills.list(job.id, after ?? null, pageSize + 1), pageSize, (row) => row.id);
     },
     async abortBackfill(namespace, id, { actor }) {
       const within = await namespaceId(namespace);

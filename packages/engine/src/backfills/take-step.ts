@@ -1,16 +1,15 @@
-import type { QueueBook } from "../catalog/queue-cache.js";
+import type { QueueCache } from "../catalog/queues.js";
 import { CarillonError, type DurationMs, type Instant, type JobSpec, withTrace } from "@carillon/core";
 import { laneNameOf } from "../catalog/lane-name.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
-import type { Settled } from "../jobs/transaction/settler.js";
+import type { Settled, SettlerStore } from "../jobs/transaction/settler.js";
 import type { BackfillStep, DueBackfill, Fence, HeldBackfill, Queryable } from "@carillon/store";
-import type { SettlerStore } from "../jobs/transaction/settler.js";
 import type { PastRule, PastRules } from "./past-rules.js";
 import { placeInstants, type PlacedInstants } from "./place-instants.js";
 
 export interface StepOptions {
   readonly store: Pick<SettlerStore, "settle" | "settler" | "backfills" | "past" | "lanes"> & {
-    readonly queueBook: Pick<QueueBook, "ensure" | "isKnown" | "orderOf">;
+    readonly queueBook: Pick<QueueCache, "ensure" | "isKnown" | "orderOf">;
   };
   readonly rules: PastRules;
   /** The database's clock; paces only. */

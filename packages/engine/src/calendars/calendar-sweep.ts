@@ -2,9 +2,8 @@ import { type Calendar, CarillonError, type CompiledSchedule, compileSchedule, t
 import type { DueRules } from "../schedules/due-rules.js";
 import { noteRemoved, settleDue } from "../jobs/transaction/settle-due.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
-import type { Settled } from "../jobs/transaction/settler.js";
+import type { Settled, SettlerStore } from "../jobs/transaction/settler.js";
 import type { CalendarEdition, Queryable, SeenCalendar, StoredPause } from "@carillon/store";
-import type { SettlerStore } from "../jobs/transaction/settler.js";
 import type { CalendarCompiler } from "./compile-edition.js";
 import { recomputeNext } from "./recompute-next.js";
 

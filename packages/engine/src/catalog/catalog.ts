@@ -1,53 +1,72 @@
 import type { DurationMs } from "@carillon/core";
-import type { Store } from "@carillon/store";
-import { LimitOwners } from "./limit-owner-cache.js";
-import { NamespaceBook } from "./namespace-cache.js";
-import { QueueBook } from "./queue-cache.js";
+import type { EngineContext } from "../context.js";
+import { LimitOwnerCache } from "./limit-owner-cache.js";
+import { NamespaceCache } from "./namespaces.js";
+import { QueueCache } from "./queues.js";
 import { type RankRun, rankRunBy } from "./rank-run.js";
-import { TaskBook } from "./task-cache.js";
 import { TaskDurations } from "./task-durations.js";
+import { TaskCache } from "./tasks.js";
 
-type CatalogStore = Pick<Store, "namespaces" | "queues" | "tasks" | "knownLimitOwners">;
+type CatalogContext = {
+  readonly store: Pick<EngineContext["store"], "namespaces" | "queues" | "tasks" | "knownLimitOwners">;
+  readonly wakeups: Pick<EngineContext["wakeups"], "announce">;
+};
 
 const sharePeriodMs: DurationMs = 60_000;
 
-/** Namespaces, queues and tasks as this node caches them. A cache is stale for a moment after a change elsewhere: no safety rests on it. */
+/**
+ * Namespaces, queues and tasks as this node caches them. A cache is stale for at most a second after a change on another node: no safety
+ * rests on it.
+ */
 export class Catalog {
-  readonly namespaces: NamespaceBook;
-  readonly queues: QueueBook;
-  readonly tasks: TaskBook;
+  readonly namespaces: NamespaceCache;
+  readonly queues: QueueCache;
+  readonly tasks: TaskCache;
   /** The queues and namespaces that have limits of their own. */
-  readonly limitOwners: LimitOwners;
+  readonly limitOwners: LimitOwnerCache;
   readonly durations = new TaskDurations();
   /** The rank of a run by the order of its queue. */
   readonly rank: RankRun;
-
-  readonly #store: CatalogStore;
+  readonly #context: CatalogContext;
   #sharedAt: DurationMs = Number.NEGATIVE_INFINITY;
 
-  constructor(store: CatalogStore) {
-    this.#store = store;
-    this.namespaces = new NamespaceBook(store.namespaces);
-    this.queues = new QueueBook(store.queues);
-    this.tasks = new TaskBook(store.tasks);
-    this.limitOwners = new LimitOwners(store.knownLimitOwners);
+  constructor(context: CatalogContext) {
+    this.#context = context;
+    const { store } = context;
+    this.namespaces = new NamespaceCache(store.namespaces);
+    this.queues = new QueueCache(store.queues);
+    this.tasks = new TaskCache(store.tasks);
+    this.limitOwners = new LimitOwnerCache(store.knownLimitOwners);
     this.rank = rankRunBy({
       orderOf: (namespaceId, queue) => this.queues.orderOf(namespaceId, queue),
       expectedMs: (namespaceId, queue, task) => this.durations.expectedMs(namespaceId, queue, task),
     });
   }
 
+  /** Reads what changed since the last time. */
+  async refresh(): Promise<void> {
+    const caches = [this.namespaces, this.queues, this.tasks, this.limitOwners];
+    await Promise.all(caches.map((cache) => cache.refresh()));
+  }
+
+  /** After a change is stored: this node reads it before the caller is answered, the others are notified. */
+  async announceChange(): Promise<void> {
+    await this.refresh();
+    this.#context.wakeups.announce("queues");
+  }
+
+  /** Ends the pauses of queues whose time has come. */
+  async resumeExpired(): Promise<void> {
+    if ((await this.#context.store.queues.resumeExpired()) > 0) this.#context.wakeups.announce("queues");
+  }
+
   /** Every minute, writes the durations that this node measured and reads those of all nodes. */
   async shareDurations(monotonicMs: DurationMs): Promise<void> {
     if (monotonicMs - this.#sharedAt < sharePeriodMs) return;
     this.#sharedAt = monotonicMs;
+    const { queues } = this.#context.store;
     const changed = this.durations.takeChanged();
-    if (changed.length > 0) await this.#store.queues.learn(changed);
-    this.durations.learn(await this.#store.queues.durations());
-  }
-
-  /** Reads what changed. */
-  async refresh(): Promise<void> {
-    await Promise.all([this.namespaces.look(), this.queues.look(), this.tasks.look(), this.limitOwners.look()]);
+    if (changed.length > 0) await queues.learn(changed);
+    this.durations.learn(await queues.durations());
   }
 }

@@ -1,10 +1,10 @@
 import type { KnownOwners, LimitOwner } from "@carillon/store";
 
 /**
- * The queues and namespaces that have limits of their own, as this node last read them. Every claim names the revision that it goes by:
- * with a stale copy it claims nothing.
+ * The queues and namespaces that have limits of their own, as this node last read them. Every claim names the revision that it was planned
+ * with: a claim with a stale copy takes nothing.
  */
-export class LimitOwners {
+export class LimitOwnerCache {
   readonly #read: () => Promise<KnownOwners>;
   readonly #listeners: (() => void)[] = [];
   #known: KnownOwners = { revision: -1, owners: [] };
@@ -22,21 +22,20 @@ export class LimitOwners {
     return this.#known.owners;
   }
 
-  /** Runs of the queue wait for limits that it has itself, or its namespace. */
+  /** Runs of the queue wait for limits of the queue itself, or of its namespace. */
   isLimited(namespaceId: number, queue: string): boolean {
     if (this.#keys.size === 0) return false;
     return this.#keys.has(keyOf({ namespaceId, queue })) || this.#keys.has(keyOf({ namespaceId, queue: null }));
   }
 
-  /** Called when another revision was read, before anybody goes by it. */
+  /** The listener is called when another revision was read, before a claim uses it. */
   onChanged(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Reads them again, whoever changed them. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const known = await this.#read();
-    // Of two looks at once the one that began first may be answered last.
+    // Of two concurrent reads the earlier one may be answered last.
     if (known.revision <= this.#known.revision) return;
     this.#known = known;
     this.#keys = new Set(known.owners.map(keyOf));

@@ -1,12 +1,85 @@
-import type { NamespaceView, NamespaceChange } from "@carillon/store";
-import type { Page, PageRequest, ChangeContext } from "../requests.js";
+import { CarillonError } from "@carillon/core";
+import type { KnownNamespace, NamespaceChange, NamespaceStore, NamespaceView } from "@carillon/store";
+import type { EngineContext } from "../context.js";
+import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
 
-/** The tenants: every job, run, queue and worker belongs to one. */
-export interface Namespaces {
-  listNamespaces(page: PageRequest): Promise<Page<NamespaceView>>;
-  getNamespace(name: string): Promise<NamespaceView | null>;
+/** After a change is stored: this node reads it before the caller is answered, the others are notified. */
+export interface ChangeAnnouncer {
+  announceChange(): Promise<void>;
+}
+
+const defaultWeight = 1;
+
+/** The namespaces as this node last read them. */
+export class NamespaceCache {
+  readonly #store: Pick<NamespaceStore, "list">;
+  readonly #known = new Map<number, KnownNamespace>();
+
+  constructor(store: Pick<NamespaceStore, "list">) {
+    this.#store = store;
+  }
+
+  get ids(): Iterable<number> {
+    return this.#known.keys();
+  }
+
+  weightOf(id: number): number {
+    return this.#known.get(id)?.weight ?? defaultWeight;
+  }
+
+  nameOf(id: number): string | null {
+    return this.#known.get(id)?.name ?? null;
+  }
+
+  async refresh(): Promise<void> {
+    for (const namespace of await this.#store.list()) {
+      // Of two concurrent reads the earlier one may be answered last.
+      if (namespace.version < (this.#known.get(namespace.id)?.version ?? 0)) continue;
+      this.#known.set(namespace.id, namespace);
+    }
+  }
+}
+
+/** The tenants: every job, run, queue and worker belongs to one. Every node follows a change within a second. */
+export class Namespaces {
+  readonly #store: NamespaceStore;
+  readonly #catalog: ChangeAnnouncer;
+
+  constructor({ store }: Pick<EngineContext, "store">, catalog: ChangeAnnouncer) {
+    this.#store = store.namespaces;
+    this.#catalog = catalog;
+  }
+
+  async list({ pageSize, after }: PageRequest): Promise<Page<NamespaceView>> {
+    const rows = await this.#store.page({ limit: pageSize + 1, ...(after !== undefined && { after }) });
+    return toPage(rows, pageSize, (row) => row.name);
+  }
+
+  async get(name: string): Promise<NamespaceView | null> {
+    return (await this.#store.page({ limit: 1, only: name }))[0] ?? null;
+  }
+
   /** Throws namespace_taken. */
-  createNamespace(name: string, weight: number): Promise<NamespaceView>;
-  /** Throws not_found, precondition_failed. Followed by every node within a second. */
-  changeNamespace(name: string, change: NamespaceChange, context: ChangeContext): Promise<NamespaceView>;
+  async create(name: string, weight: number): Promise<NamespaceView> {
+    const created = await this.#store.create(name, weight);
+    if (created === null) throw new CarillonError("namespace_taken", `There is a namespace ${name} already.`);
+    await this.#catalog.announceChange();
+    return created;
+  }
+
+  /** Throws not_found, precondition_failed. */
+  async change(name: string, change: NamespaceChange, { ifVersion }: ChangeContext): Promise<NamespaceView> {
+    const changed = await this.#store.change(name, change, ifVersion ?? null);
+    if (changed === null) throw refusal(name, await this.get(name), ifVersion);
+    await this.#catalog.announceChange();
+    return changed;
+  }
+}
+
+function refusal(name: string, found: NamespaceView | null, ifVersion: number | undefined): CarillonError {
+  if (found === null) return new CarillonError("not_found", `There is no namespace ${JSON.stringify(name)}.`);
+  return new CarillonError(
+    "precondition_failed",
+    `The namespace ${name} has version ${found.version}, not ${ifVersion ?? "this one"}.`,
+  );
 }

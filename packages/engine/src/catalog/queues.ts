@@ -1,34 +1,248 @@
-import type { DurationMs, Instant, OrderKind } from "@carillon/core";
-import type { QueueLimits, QueueView, QueueStats } from "@carillon/store";
-import type { Page, PageRequest, ChangeContext } from "../requests.js";
+import { CarillonError, type DurationMs, type Instant, type OrderKind, type QueueOrder } from "@carillon/core";
+import type {
+  KnownQueue,
+  NewQueueState,
+  QueueLimits,
+  QueueName,
+  QueueStats,
+  QueueStore,
+  QueueView,
+} from "@carillon/store";
+import type { EngineContext } from "../context.js";
+import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
+import type { ChangeAnnouncer } from "./namespaces.js";
 
-/** A pause as it is asked for. It takes the place of one that is there, but for when that began. */
+/**
+ * Changes of queues are short transactions: a change with a lower revision becomes visible at most a moment after one with a higher.
+ * Reading this many revisions back finds it.
+ */
+const revisionsBack = 100;
+/** A queue that a caller's own transaction made may become visible much later: one read in this many reads all queues. */
+const readsUntilAll = 60;
+
+/** The queues as this node last read them. */
+export class QueueCache {
+  readonly #store: Pick<QueueStore, "newer" | "ensure">;
+  readonly #known = new Map<number, Map<string, KnownQueue>>();
+  readonly #listeners: (() => void)[] = [];
+  #highest = 0;
+  #edition = 0;
+  #reads = 0;
+
+  constructor(store: Pick<QueueStore, "newer" | "ensure">) {
+    this.#store = store;
+  }
+
+  /** null: the default order, or a queue that is not known. */
+  orderOf(namespaceId: number, name: string): QueueOrder | null {
+    return this.#known.get(namespaceId)?.get(name)?.order ?? null;
+  }
+
+  isPaused(namespaceId: number, name: string): boolean {
+    return this.#known.get(namespaceId)?.get(name)?.isPaused ?? false;
+  }
+
+  isKnown(namespaceId: number, name: string): boolean {
+    return this.#known.get(namespaceId)?.has(name) ?? false;
+  }
+
+  /** Grows with every new queue. */
+  get edition(): number {
+    return this.#edition;
+  }
+
+  /** The known queues of each namespace. */
+  *inUse(): Generator<[namespaceId: number, queues: Iterable<string>]> {
+    for (const [namespaceId, queues] of this.#known) yield [namespaceId, queues.keys()];
+  }
+
+  /** The listener is called when queues were paused or resumed. */
+  onPausesChanged(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Creates the queues that do not exist. */
+  async ensure(namespaceId: number, names: Iterable<string>): Promise<void> {
+    const missing: QueueName[] = [];
+    for (const name of new Set(names)) if (!this.isKnown(namespaceId, name)) missing.push({ namespaceId, name });
+    // A queue that another transaction inserted after this statement's snapshot is in neither half of the answer: ask once more.
+    for (let round = 0; round < 2 && missing.some(({ name }) => !this.isKnown(namespaceId, name)); round++)
+      this.#remember(await this.#store.ensure(missing));
+  }
+
+  async refresh(): Promise<void> {
+    const from = ++this.#reads % readsUntilAll === 0 ? 0 : this.#highest - revisionsBack;
+    const rows = await this.#store.newer(Math.max(0, from));
+    for (const { revision } of rows) this.#highest = Math.max(this.#highest, revision);
+    this.#remember(rows);
+  }
+
+  #remember(rows: readonly KnownQueue[]): void {
+    const changed = rows.filter((row) => {
+      const before = this.#known.get(row.namespaceId)?.get(row.name);
+      return before === undefined || before.revision < row.revision;
+    });
+    let pausesChanged = false;
+    for (const row of changed) {
+      if (row.isPaused !== this.isPaused(row.namespaceId, row.name)) pausesChanged = true;
+      let queues = this.#known.get(row.namespaceId);
+      if (queues === undefined) this.#known.set(row.namespaceId, (queues = new Map<string, KnownQueue>()));
+      if (!queues.has(row.name)) this.#edition++;
+      queues.set(row.name, row);
+    }
+    if (pausesChanged) for (const listener of this.#listeners) listener();
+  }
+}
+
+/** A pause as a caller requests it. It replaces a pause that is in force, except for when that began. */
 export interface QueuePauseSpec {
   readonly reason: string | null;
   readonly until: Instant | null;
 }
 
-/** What a change says; absent members stay. */
+/** Absent members stay as they are. */
 export interface QueueChange {
   readonly order?: OrderKind;
-  /** null: the order's usual one. */
+  /** null: the order's default. */
   readonly boundMs?: DurationMs | null;
   /** null takes the limit away. */
   readonly concurrency?: QueueLimits["concurrency"] | null;
   readonly rateLimit?: QueueLimits["rateLimit"] | null;
 }
 
-/** Queues of a namespace, by name. One is made with its first use, or by the first change of it. */
-export interface Queues {
-  listQueues(namespace: string, page: PageRequest): Promise<Page<QueueView>>;
-  getQueue(namespace: string, name: string): Promise<QueueView | null>;
-  /** Throws precondition_failed, queue_order_fixed. What is queued keeps its place. */
-  changeQueue(namespace: string, name: string, change: QueueChange, context: ChangeContext): Promise<QueueView>;
-  /** Nothing more is handed out; schedules go on firing. */
-  pauseQueue(namespace: string, name: string, asked: QueuePauseSpec, context: ChangeContext): Promise<QueueView>;
-  resumeQueue(namespace: string, name: string, context: ChangeContext): Promise<QueueView>;
+const defaultState: NewQueueState = { order: { kind: "priority" }, pause: null, limits: null };
+/** Runs of one lane that are counted. */
+const maxCounted = 10_000;
+/** Queues that one statement counts. */
+const queuesPerStatement = 20;
+
+/** Queues of a namespace, by name. A queue is made with its first use, or by the first change of it. */
+export class Queues {
+  readonly #context: Pick<EngineContext, "store" | "now" | "namespaceId" | "inNamespace" | "emit">;
+  readonly #catalog: ChangeAnnouncer;
+
+  constructor(
+    context: Pick<EngineContext, "store" | "now" | "namespaceId" | "inNamespace" | "emit">,
+    catalog: ChangeAnnouncer,
+  ) {
+    this.#context = context;
+    this.#catalog = catalog;
+  }
+
+  list(namespace: string, { pageSize, after }: PageRequest): Promise<Page<QueueView>> {
+    return this.#context.inNamespace(namespace, async (id) => {
+      const rows = await this.#context.store.queues.list(id, after ?? null, pageSize + 1);
+      return toPage(rows, pageSize, (row) => row.name);
+    });
+  }
+
+  get(namespace: string, name: string): Promise<QueueView | null> {
+    return this.#context.inNamespace(namespace, (id) => this.#context.store.queues.find(id, name));
+  }
+
+  /** Throws precondition_failed, queue_order_fixed. Queued runs keep their place. */
+  change(namespace: string, name: string, requested: QueueChange, context: ChangeContext): Promise<QueueView> {
+    return this.#change({ namespace, name, event: "updated" }, context, ({ order, pause, limits: before }, isNew) => {
+      const wanted = changedOrder(order, requested);
+      if (!isNew && (wanted.kind === "strict") !== (order.kind === "strict")) throw orderFixed(name, order);
+      const limits = changedLimits(before, requested);
+      if (limits !== null && wanted.kind === "strict") throw strictTakesNoLimits(name);
+      return { order: wanted, pause, limits };
+    });
+  }
+
+  /** Gateways claim nothing more from the queue; schedules go on firing. */
+  pause(
+    namespace: string,
+    name: string,
+    { reason, until }: QueuePauseSpec,
+    context: ChangeContext,
+  ): Promise<QueueView> {
+    return this.#change({ namespace, name, event: "paused" }, context, ({ order, pause: before, limits }) => {
+      const pause = { reason, actor: context.actor, at: before?.at ?? this.#context.now(), until };
+      return { order, pause, limits };
+    });
+  }
+
+  resume(namespace: string, name: string, context: ChangeContext): Promise<QueueView> {
+    return this.#change({ namespace, name, event: "resumed" }, context, ({ order, limits }) => ({
+      order,
+      pause: null,
+      limits,
+    }));
+  }
+
   /** null when there is no such queue. */
-  queueStats(namespace: string, name: string): Promise<QueueStats | null>;
-  /** Of queues that there are, by name. */
-  manyQueueStats(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, QueueStats>>;
+  stats(namespace: string, name: string): Promise<QueueStats | null> {
+    const { queues } = this.#context.store;
+    return this.#context.inNamespace(namespace, async (id) => {
+      if ((await queues.find(id, name)) === null) return null;
+      return (await queues.stats(id, [name], maxCounted)).get(name) ?? null;
+    });
+  }
+
+  /** Of the queues that exist, by name. */
+  statsOfMany(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, QueueStats>> {
+    return this.#context.inNamespace(namespace, async (id) => {
+      const found = new Map<string, QueueStats>();
+      for (let first = 0; first < names.length; first += queuesPerStatement) {
+        const page = names.slice(first, first + queuesPerStatement);
+        for (const [name, stats] of await this.#context.store.queues.stats(id, page, maxCounted))
+          found.set(name, stats);
+      }
+      return found;
+    });
+  }
+
+  #change(
+    { namespace, name, event }: { namespace: string; name: string; event: "updated" | "paused" | "resumed" },
+    { ifVersion }: ChangeContext,
+    decide: (before: NewQueueState, isNew: boolean) => NewQueueState,
+  ): Promise<QueueView> {
+    const { store, inNamespace, emit } = this.#context;
+    return inNamespace(namespace, async (namespaceId) => {
+      const view = await store.queues.change({ namespaceId, name }, (before) => {
+        if (ifVersion !== undefined && ifVersion !== before?.version) throw versionMismatch(name, before, ifVersion);
+        return decide(before ?? defaultState, before === null);
+      });
+      await this.#catalog.announceChange();
+      emit({ type: "queue.changed", namespaceId, queue: name, change: event });
+      return view;
+    });
+  }
+}
+
+/** Another order has another default bound: the bound that was set goes, unless the change sets one. */
+function changedOrder(before: QueueOrder, { order: kind = before.kind, boundMs }: QueueChange): QueueOrder {
+  const kept = kind === before.kind ? before.boundMs : undefined;
+  const bound = boundMs === undefined ? kept : (boundMs ?? undefined);
+  return bound === undefined ? { kind } : { kind, boundMs: bound };
+}
+
+function changedLimits(before: QueueLimits | null, { concurrency, rateLimit }: QueueChange): QueueLimits | null {
+  const limits: { -readonly [Kind in keyof QueueLimits]: QueueLimits[Kind] } = { ...before };
+  if (concurrency === null) delete limits.concurrency;
+  else if (concurrency !== undefined) limits.concurrency = concurrency;
+  if (rateLimit === null) delete limits.rateLimit;
+  else if (rateLimit !== undefined) limits.rateLimit = rateLimit;
+  return Object.keys(limits).length === 0 ? null : limits;
+}
+
+function strictTakesNoLimits(name: string): CarillonError {
+  const detail = `The queue ${JSON.stringify(name)} is strict: it runs one run at a time, in order, and takes no other limits.`;
+  return new CarillonError("limit_invalid", detail);
+}
+
+/** Runs of a strict queue lie in lanes of their own, which no other claim reads: a node that queues a run must be sure of the order. */
+function orderFixed(name: string, { kind }: QueueOrder): CarillonError {
+  const detail =
+    kind === "strict"
+      ? `The queue ${JSON.stringify(name)} is strict and stays so. Use another queue.`
+      : `The queue ${JSON.stringify(name)} was made with the order ${kind} and cannot become strict. Make a queue strict before its first use, or use another queue.`;
+  return new CarillonError("queue_order_fixed", detail);
+}
+
+function versionMismatch(name: string, before: QueueView | null, wanted: number): CarillonError {
+  const is = before === null ? "does not exist" : `has version ${before.version}`;
+  return new CarillonError("precondition_failed", `The queue ${JSON.stringify(name)} ${is}, not version ${wanted}.`);
 }

@@ -1,11 +1,11 @@
+import { type Page, type PageRequest, toPage } from "../requests.js";
 import { CarillonError, formatId } from "@carillon/core";
-import { type RunReader, toPage, toRunView } from "../runs/run-reader.js";
+import { type RunReader, toRunView } from "../runs/run-reader.js";
 import type { Failures, RedriveResult } from "./failures.js";
 import type { RunView } from "../runs/run-view.js";
 import type { InNamespace } from "../context.js";
 import type { DeadLetterFilter, ErrorGroupView, FailureStore, GroupPlace, Queryable } from "@carillon/store";
 import type { Repeated, Repeats } from "./repeats.js";
-import type { Page, PageRequest } from "../requests.js";
 
 export interface FailuresParts {
   readonly db: Queryable;
@@ -114,6 +114,7 @@ async function deadLetters(
   return toPage(
     rows.map((row) => toRunView(row, null)),
     pageSize,
+    (run) => run.id,
   );
 }
 

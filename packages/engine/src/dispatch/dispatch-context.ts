@@ -1,10 +1,10 @@
 import type { Clock, Timers } from "@carillon/core";
 import type { Store } from "@carillon/store";
-import type { LimitOwners } from "../catalog/limit-owner-cache.js";
-import type { NamespaceBook } from "../catalog/namespace-cache.js";
-import type { QueueBook } from "../catalog/queue-cache.js";
+import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { NamespaceCache } from "../catalog/namespaces.js";
+import type { QueueCache } from "../catalog/queues.js";
 import type { RankRun } from "../catalog/rank-run.js";
-import type { TaskBook } from "../catalog/task-cache.js";
+import type { TaskCache } from "../catalog/tasks.js";
 import type { TaskDurations } from "../catalog/task-durations.js";
 import type { EngineContext } from "../context.js";
 import type { Loops } from "../loops/loops.js";
@@ -40,12 +40,12 @@ export interface DispatchContext extends Pick<EngineContext, "emit" | "loopFaile
 export interface DispatchCatalog {
   readonly rank: RankRun;
   /** Runs of a paused queue are not claimed. */
-  readonly queues: Pick<QueueBook, "edition" | "inUse" | "isPaused" | "orderOf">;
+  readonly queues: Pick<QueueCache, "edition" | "inUse" | "isPaused" | "orderOf">;
   /** Runs of a queue or namespace with limits are claimed only once they are admitted. */
-  readonly limitOwners: Pick<LimitOwners, "isLimited" | "revision">;
+  readonly limitOwners: Pick<LimitOwnerCache, "isLimited" | "revision">;
   /** Keeps the defaults that workers register with their tasks. */
-  readonly tasks: Pick<TaskBook, "register">;
+  readonly tasks: Pick<TaskCache, "register">;
   /** The weight of each namespace, for workers that serve several. */
-  readonly namespaces: Pick<NamespaceBook, "weightOf">;
+  readonly namespaces: Pick<NamespaceCache, "weightOf">;
   readonly durations: Pick<TaskDurations, "note">;
 }

@@ -1,4 +1,4 @@
-import type { Store } from "@carillon/store";
+import type { DueRun, Queued, Store } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
 import type { InNamespace } from "../context.js";
 import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
@@ -8,7 +8,6 @@ import { newRunView } from "./new-run-view.js";
 import { RunEnqueuer } from "./run-enqueuer.js";
 import { RunReader } from "../runs/run-reader.js";
 import type { Enqueueing } from "./enqueue.js";
-import type { DueRun, Queued } from "@carillon/store";
 import type { Inserts } from "./coalesced-inserts.js";
 import type { InsertKept } from "./idempotency/insert-with-receipt.js";
 import type { Receipt } from "../requests.js";

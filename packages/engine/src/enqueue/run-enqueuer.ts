@@ -1,7 +1,7 @@
 import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited, requirementText } from "@carillon/core";
 import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
 import type { EnqueuedRun } from "./enqueue.js";
-import type { QueueBook } from "../catalog/queue-cache.js";
+import type { QueueCache } from "../catalog/queues.js";
 import {
   type Coalescer,
   type DedupedRun,
@@ -18,7 +18,7 @@ import { planRun, type RunPlace, type RunPlanner } from "./plan-run.js";
 
 export interface RunEnqueuerOptions extends RunPlanner {
   readonly lanes: Pick<LaneStore, "ensure" | "known">;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf" | "isKnown">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf" | "isKnown">;
   /**
    * Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. The first answers
    * when they were stored, and tells of them itself.

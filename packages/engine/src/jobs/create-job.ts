@@ -8,7 +8,7 @@ import {
 } from "@carillon/core";
 import type { CreatedJob } from "./engine-api.js";
 import type { InsertKept } from "../enqueue/idempotency/insert-with-receipt.js";
-import type { QueueBook } from "../catalog/queue-cache.js";
+import type { QueueCache } from "../catalog/queues.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import { type NamedCalendars, noCalendars } from "../schedules/named-calendars.js";
 import type { ScheduleCache } from "../schedules/schedule-cache.js";
@@ -31,7 +31,7 @@ import type { Receipt } from "../requests.js";
 
 export interface JobCreatorOptions {
   readonly lanes: LaneStore;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf">;
   readonly rank: RankRun;
   /** Concurrent calls share one statement; null: the key is taken. */
   readonly insertJob: Coalescer<NewJob, StoredJob>;

@@ -1,3 +1,4 @@
+import { type JobRef, type Page, type PageRequest, toPage, type Total, type TotalRequest } from "../requests.js";
 import { occurrenceRunId, type RunStatus, shownLabels } from "@carillon/core";
 import type { JobFilter } from "./engine-api.js";
 import type { JobView } from "./job-view.js";
@@ -7,8 +8,7 @@ import { jobStatus, runStatusesOf } from "./job-status.js";
 import { mergeParts } from "../runs/merge-parts.js";
 import { mostCounted } from "../runs/most-counted.js";
 import type { RunLister } from "../runs/run-lister.js";
-import { type RunReader, toPage } from "../runs/run-reader.js";
-import type { JobRef, Page, PageRequest, Total, TotalRequest } from "../requests.js";
+import type { RunReader } from "../runs/run-reader.js";
 
 /** So many jobs are read at once where only those of some statuses are wanted. */
 const readForStatus = 200;
@@ -41,7 +41,7 @@ export class JobReader {
 
   async #withNeighbours(namespaceId: number, row: JobRow): Promise<JobView | null> {
     const [job = null] = await this.#withLastRuns(namespaceId, [row]);
-    if (job === null || (row.feeds !== true && row.schedule.kind !== "after")) return job;
+    if (job === null || (row.has_downstream !== true && row.schedule.kind !== "after")) return job;
     return { ...job, neighbours: await this.#jobs.neighbours(row.id) };
   }
 
@@ -54,7 +54,7 @@ export class JobReader {
     for (let request = { ...page, pageSize: Math.max(page.pageSize, readForStatus) }; ;) {
       const part = await this.#listAny(namespaceId, filter, request);
       found.push(...part.rows.filter((job) => wanted.has(jobStatus(job))));
-      if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize);
+      if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize, (row) => row.id);
       if (found.length === page.pageSize || isLate()) return { rows: found, next: part.next };
       request = { ...request, after: part.next };
     }

@@ -1,16 +1,15 @@
 import type { JobChange, OnEngineEvent } from "../events.js";
 import type { EngineApi } from "./engine-api.js";
 import type { JobChanges } from "./job-changes.js";
-import type { Queues } from "../catalog/queues.js";
 import type { InNamespace } from "../context.js";
 
-type Told = EngineApi & JobChanges & Queues;
+type Told = EngineApi & JobChanges;
 
 /** The same calls; what they changed is told once it is durable. */
 export function tellChanges<Api extends Told>(api: Api, within: InNamespace, onEvent: OnEngineEvent): Api {
   const tellJob = (namespace: string, jobId: string, change: JobChange): Promise<void> =>
     within(namespace, async (namespaceId) => onEvent({ type: "job.changed", namespaceId, jobId, change }));
-  return { ...api, ...jobCalls(api, tellJob), ...jobVerbs(api, tellJob), ...queueCalls(api, within, onEvent) };
+  return { ...api, ...jobCalls(api, tellJob), ...jobVerbs(api, tellJob) };
 }
 
 type TellJob = (namespace: string, jobId: string, change: JobChange) => Promise<void>;
@@ -65,30 +64,6 @@ function jobVerbs(api: Told, tell: TellJob): JobVerbs {
       const job = await api.cancelJob(namespace, ref, request, context);
       await tell(namespace, job.id, "cancelled");
       return job;
-    },
-  };
-}
-
-type QueueCalls = Pick<Told, "changeQueue" | "pauseQueue" | "resumeQueue">;
-
-function queueCalls(api: Told, within: InNamespace, onEvent: OnEngineEvent): QueueCalls {
-  const tell = (namespace: string, queue: string, change: "updated" | "paused" | "resumed"): Promise<void> =>
-    within(namespace, async (namespaceId) => onEvent({ type: "queue.changed", namespaceId, queue, change }));
-  return {
-    async changeQueue(namespace, name, change, context) {
-      const queue = await api.changeQueue(namespace, name, change, context);
-      await tell(namespace, name, "updated");
-      return queue;
-    },
-    async pauseQueue(namespace, name, reason, context) {
-      const queue = await api.pauseQueue(namespace, name, reason, context);
-      await tell(namespace, name, "paused");
-      return queue;
-    },
-    async resumeQueue(namespace, name, context) {
-      const queue = await api.resumeQueue(namespace, name, context);
-      await tell(namespace, name, "resumed");
-      return queue;
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { LaneStore, LimitedLane } from "@carillon/store";
-import type { LimitOwners } from "../catalog/limit-owner-cache.js";
+import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
 import type { Membership } from "../context.js";
 
 export interface LimitedLanesOptions {
   readonly lanes: Pick<LaneStore, "list" | "get">;
-  readonly owners: Pick<LimitOwners, "all">;
+  readonly owners: Pick<LimitOwnerCache, "all">;
   readonly membership: () => Membership;
   readonly shards: number;
 }

@@ -1,4 +1,4 @@
-import { toPage } from "../runs/run-reader.js";
+import { type ChangeContext, toPage } from "../requests.js";
 import { shardOf } from "../catalog/shard-of.js";
 import type { BulkCount, Operations, PurgeRequest } from "./operations.js";
 import type { InNamespace } from "../context.js";
@@ -13,7 +13,6 @@ import type {
 } from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
 import type { OperationRunner } from "./operation-runner.js";
-import type { ChangeContext } from "../requests.js";
 
 export interface OperationsParts {
   readonly db: Pick<Database, "transaction">;
@@ -69,7 +68,9 @@ export function operationsApi(parts: OperationsParts): Operations {
       }),
     getOperation: (namespace, id) => within(namespace, (namespaceId) => operations.find(namespaceId, id)),
     listOperations: (namespace, { pageSize: limit, after }) =>
-      within(namespace, async (id) => toPage(await operations.list(id, after ?? null, limit + 1), limit)),
+      within(namespace, async (id) =>
+        toPage(await operations.list(id, after ?? null, limit + 1), limit, (row) => row.id),
+      ),
     abortOperation: (namespace, id, { actor }) =>
       within(namespace, async (namespaceId) => {
         const reason = actor === null ? "asked" : `asked by ${actor}`;

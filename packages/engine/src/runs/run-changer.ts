@@ -44,7 +44,7 @@ export class RunChanger {
     const found = await changes.cancel(namespaceId, ids, how);
     const known = new Set(found.map((run) => run.id));
     const left = ids.filter((id) => !known.has(id));
-    // One that was on its way from run_later into the hot table was in neither to a statement that had begun before.
+    // One that was on its way from far_future_run into the hot table was in neither to a statement that had begun before.
     const cancelled = left.length === 0 ? found : [...found, ...(await changes.cancel(namespaceId, left, how))];
     for (const { id: runId, jobId, task, queue, isEnded } of cancelled) {
       const of = { namespaceId, runId, jobId, task, queue };

@@ -1,8 +1,7 @@
-import { isFinal, nobodysSession, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
+import { isFinal, callbackSessionId, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
 import { upstreamIdsOf } from "./run-trigger.js";
 import type { RunView } from "./run-view.js";
 import type { RunReads, RunRow, TriggerKind } from "@carillon/store";
-import type { Page } from "../requests.js";
 
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 export const clockSlackMs = 3_600_000;
@@ -49,11 +48,6 @@ export class RunReader {
   }
 }
 
-export function toPage<Row extends { id: string }>(rows: readonly Row[], pageSize: number): Page<Row> {
-  const shown = rows.slice(0, pageSize);
-  return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : null };
-}
-
 const triggerKinds: ReadonlySet<string> = new Set([
   "schedule",
   "once",
@@ -92,7 +86,7 @@ export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
     attempt: row.status === "running" ? row.attempt + 1 : row.attempt,
     maxAttempts: retryOf(row.policy ?? {}).maxAttempts,
     losses: row.losses,
-    workerId: row.session_id === nobodysSession ? null : row.session_id,
+    workerId: row.session_id === callbackSessionId ? null : row.session_id,
     progress,
     payload: row.payload,
     policy: row.policy ?? {},

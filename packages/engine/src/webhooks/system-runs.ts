@@ -1,7 +1,7 @@
 import type { Instant, RunPolicy } from "@carillon/core";
 import { laneNameOf } from "../catalog/lane-name.js";
 import { shardOf } from "../catalog/shard-of.js";
-import type { QueueBook } from "../catalog/queue-cache.js";
+import type { QueueCache } from "../catalog/queues.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import type { LaneStore, NewRun, Queryable, Queued, RunStore } from "@carillon/store";
 
@@ -21,7 +21,7 @@ export interface SystemRun {
 export interface SystemRunsOptions {
   readonly runsOver: (tx: Queryable) => Pick<RunStore, "insert">;
   readonly lanes: Pick<LaneStore, "ensure">;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf">;
   readonly rank: RankRun;
   /** The database's clock. */
   readonly now: () => Instant;

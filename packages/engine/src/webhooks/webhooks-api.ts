@@ -1,13 +1,13 @@
+import { type Page, type PageRequest, toPage } from "../requests.js";
 import { CarillonError, type DurationMs, formatId, type Instant, webhookQueue, webhookTask } from "@carillon/core";
 import type { RunLister } from "../runs/run-lister.js";
-import { type RunReader, toPage } from "../runs/run-reader.js";
+import type { RunReader } from "../runs/run-reader.js";
 import type { RunView } from "../runs/run-view.js";
 import type { WebhookChange, WebhookDelivery, Webhooks } from "./webhooks.js";
 import type { InNamespace } from "../context.js";
 import type { CallbackSecrets, Queryable, WebhookState, WebhookStore, WebhookView } from "@carillon/store";
 import { testMessage } from "./message.js";
 import type { SystemRuns } from "./system-runs.js";
-import type { Page, PageRequest } from "../requests.js";
 
 export interface WebhooksParts {
   readonly webhooks: WebhookStore;
@@ -49,7 +49,7 @@ function endpointCalls({ webhooks, within, newId, onChanged }: WebhooksParts): E
     getWebhook: (namespace, id) => within(namespace, (namespaceId) => webhooks.find(namespaceId, id)),
     listWebhooks: (namespace, { pageSize, after }) =>
       within(namespace, async (namespaceId) =>
-        toPage(await webhooks.list(namespaceId, after ?? null, pageSize + 1), pageSize),
+        toPage(await webhooks.list(namespaceId, after ?? null, pageSize + 1), pageSize, (row) => row.id),
       ),
     changeWebhook: (namespace, id, change, { ifVersion }) =>
       within(namespace, async (namespaceId) => {

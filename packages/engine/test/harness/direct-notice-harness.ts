@@ -76,7 +76,7 @@ export class DirectNoticeHarness {
 
   static async create(): Promise<DirectNoticeHarness> {
     const h = await storeHarness();
-    return new DirectNoticeHarness(h, await h.store.secrets.find("hand_over"));
+    return new DirectNoticeHarness(h, await h.store.secrets.find("direct_dispatch"));
   }
 
   stopGateways(): void {

@@ -1,10 +1,10 @@
 import { createStore, type Database, type Store } from "@carillon/store";
 import { Catalog } from "../../src/catalog/catalog.js";
-import type { LimitOwners } from "../../src/catalog/limit-owner-cache.js";
-import type { NamespaceBook } from "../../src/catalog/namespace-cache.js";
-import type { QueueBook } from "../../src/catalog/queue-cache.js";
+import type { LimitOwnerCache } from "../../src/catalog/limit-owner-cache.js";
+import type { NamespaceCache } from "../../src/catalog/namespaces.js";
+import type { QueueCache } from "../../src/catalog/queues.js";
 import type { RankRun } from "../../src/catalog/rank-run.js";
-import type { TaskBook } from "../../src/catalog/task-cache.js";
+import type { TaskCache } from "../../src/catalog/tasks.js";
 import type { TaskDurations } from "../../src/catalog/task-durations.js";
 import { Settler } from "../../src/jobs/transaction/settler.js";
 import { fireStore } from "../../src/scheduler/settle-fires.js";
@@ -14,10 +14,10 @@ import type { FireStore } from "../../src/schedules/fire-store.js";
 export interface EngineStore extends Store {
   readonly catalog: Catalog;
   readonly fires: FireStore;
-  readonly limitOwners: LimitOwners;
-  readonly namespaceBook: NamespaceBook;
-  readonly queueBook: QueueBook;
-  readonly taskBook: TaskBook;
+  readonly limitOwners: LimitOwnerCache;
+  readonly namespaceBook: NamespaceCache;
+  readonly queueBook: QueueCache;
+  readonly taskBook: TaskCache;
   readonly durations: TaskDurations;
   readonly rank: RankRun;
   readonly settler: Settler;
@@ -25,7 +25,7 @@ export interface EngineStore extends Store {
 
 export function createEngineStore(db: Database): EngineStore {
   const store = createStore(db);
-  const catalog = new Catalog(store);
+  const catalog = new Catalog({ store, wakeups: { announce: () => undefined } });
   const settler = new Settler(store.settlementReads, store.settlementWrites, catalog.rank);
   return {
     ...store,

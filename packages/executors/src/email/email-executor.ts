@@ -1,12 +1,24 @@
-import { type Executor, type ExecutorHost, faultsOf, NonRetryableError } from "@carillon/worker";
-import { mapTexts, rendered, scopeOf, type TemplateScope } from "../payload/templates.js";
-import { type EmailPayload, readEmailPayload } from "./email-payload.js";
-import { type MailServer, type OutgoingMail, openMailServer } from "./mail-server.js";
+import type { Template } from "@carillon/condition";
+import { type Executor, type ExecutorHost, faultsOf, NonRetryableError, PayloadReader } from "@carillon/worker";
+import { mapTexts, rendered, scopeOf, TemplateReader, type TemplateScope } from "../templates.js";
+import { type EmailAttachment, type MailServer, type OutgoingMail, openMailServer } from "./mail-server.js";
+
+interface EmailPayload {
+  readonly from: string | undefined;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly replyTo: string | undefined;
+  readonly subject: Template;
+  readonly text: Template | null;
+  readonly html: Template | null;
+  readonly attachments: readonly EmailAttachment[];
+}
 
 /**
  * Sends one e-mail through the worker's mail server: CARILLON_SMTP_URL, such as smtps://user:password@mail.example.com, and
- * CARILLON_SMTP_FROM for jobs that name no sender. Every attempt of a run sends the same Message-ID, by which receivers can
- * tell a repeat.
+ * CARILLON_SMTP_FROM for jobs that name no sender. Every attempt of a run sends the same Message-ID, by which receivers
+ * recognise a repeat.
  */
 export function emailExecutor(host: ExecutorHost): Executor {
   let server: Promise<MailServer> | null = null;
@@ -31,7 +43,7 @@ function mailOf(read: EmailPayload, scope: TemplateScope, { env }: ExecutorHost)
   const { to, cc, bcc, replyTo, attachments } = read;
   const from = read.from ?? env["CARILLON_SMTP_FROM"];
   if (from === undefined || from === "")
-    throw new NonRetryableError("the job names no sender (from), and the worker has none (CARILLON_SMTP_FROM)");
+    throw new NonRetryableError("The job names no sender (from), and the worker has none (CARILLON_SMTP_FROM).");
   const subject = rendered(read.subject, scope).replaceAll(/\s+/g, " ");
   const text = read.text === null ? undefined : rendered(read.text, scope);
   const html = read.html === null ? undefined : rendered(read.html, mapTexts(scope, escapeHtml) as TemplateScope);
@@ -46,7 +58,83 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** A value is text, whatever it holds; markup is the author's. */
+/** Values are text; only the author of the job writes markup. */
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);
+}
+
+const maxRecipients = 100;
+const maxAttachments = 20;
+const maxAttachmentBytes = 1_048_576;
+/** One address, plain or with a name: `Ops <ops@example.com>`. */
+const address = {
+  max: 320,
+  pattern: /^(?:[^<>@,;\r\n]+<[^<>@\s,;]+@[^<>@\s,;]+>|[^<>@\s,;]+@[^<>@\s,;]+)$/,
+  words: "an address",
+};
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Throws a PayloadError that names every fault. */
+function readEmailPayload(payload: unknown): EmailPayload {
+  const reader = new PayloadReader("email", payload);
+  const templates = new TemplateReader(reader, payload);
+  const [text, html] = [reader.text("text"), reader.text("html")];
+  const read: EmailPayload = {
+    from: reader.text("from", address),
+    to: addresses(reader, "to"),
+    cc: addresses(reader, "cc"),
+    bcc: addresses(reader, "bcc"),
+    replyTo: reader.text("reply_to", address),
+    subject: templates.text("subject", reader.requiredText("subject", { max: 998 })),
+    text: text === undefined ? null : templates.text("text", text),
+    html: html === undefined ? null : templates.text("html", html),
+    attachments: attachmentsOf(reader),
+  };
+  // Values for templates, in any form.
+  reader.value("data");
+  if (read.to.length === 0 && !reader.has("to")) reader.fault("to", "is required");
+  if (read.to.length + read.cc.length + read.bcc.length > maxRecipients)
+    reader.fault("to", `may have at most ${maxRecipients} recipients, with cc and bcc`);
+  if (text === undefined && html === undefined) reader.fault("text", "is required, or html");
+  reader.end();
+  return read;
+}
+
+function addresses(reader: PayloadReader, name: string): readonly string[] {
+  const given = reader.list(name, maxRecipients) ?? [];
+  const wrong = given.find((one) => one.length > address.max || !address.pattern.test(one));
+  if (wrong !== undefined) reader.fault(name, `has ${JSON.stringify(wrong.slice(0, 100))}, which is not an address`);
+  return given;
+}
+
+function attachmentsOf(reader: PayloadReader): readonly EmailAttachment[] {
+  const given = reader.objects("attachments", maxAttachments).map(attachmentOf);
+  const bytes = given.reduce((sum, { content }) => sum + content.length, 0);
+  if (bytes > maxAttachmentBytes) reader.fault("attachments", `may have ${maxAttachmentBytes} bytes in all`);
+  return given;
+}
+
+function attachmentOf(reader: PayloadReader): EmailAttachment {
+  const filename = reader.requiredText("filename", {
+    max: 200,
+    // oxlint-disable-next-line no-control-regex -- to refuse them
+    pattern: /^[^\u0000-\u001f\u007f/\\]+$/,
+    words: "a name without a path",
+  });
+  const contentType = reader.text("content_type", {
+    max: 200,
+    pattern: /^[\w.+-]+\/[\w.+-]+(?:; *[\w-]+=[\w.+-]+)*$/,
+    words: "a type such as text/csv",
+  });
+  const [plain, encoded] = [
+    reader.text("content"),
+    reader.text("content_base64", { max: 2 * maxAttachmentBytes, pattern: base64, words: "base64" }),
+  ];
+  if ((plain === undefined) === (encoded === undefined))
+    reader.fault("content", "is required, or content_base64, but not both");
+  return {
+    filename,
+    contentType,
+    content: plain === undefined ? Buffer.from(encoded ?? "", "base64") : Buffer.from(plain),
+  };
 }

@@ -1,5 +1,10 @@
 import { NonRetryableError } from "@carillon/worker";
-import type { EmailAttachment } from "./email-payload.js";
+
+export interface EmailAttachment {
+  readonly filename: string;
+  readonly content: Buffer;
+  readonly contentType: string | undefined;
+}
 
 export interface OutgoingMail {
   readonly messageId: string;
@@ -15,7 +20,7 @@ export interface OutgoingMail {
 }
 
 export interface MailServer {
-  /** Rejects if no recipient was taken. */
+  /** Rejects if the server accepts no recipient. */
   readonly send: (mail: OutgoingMail, signal: AbortSignal) => Promise<SentMail>;
 }
 
@@ -27,12 +32,12 @@ export interface SentMail {
 
 const limits = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 60_000, dnsTimeout: 10_000 };
 
-/** The worker's own mail server. The library is read when the first mail is sent. */
+/** The mail server of the worker. Loads the library at the first mail. */
 export async function openMailServer(url: string | undefined): Promise<MailServer> {
   if (url === undefined || url === "")
-    throw new NonRetryableError("this worker has no mail server: set CARILLON_SMTP_URL to smtp://… or smtps://…");
+    throw new NonRetryableError("This worker has no mail server: set CARILLON_SMTP_URL to smtp://… or smtps://….");
   if (!/^smtps?:\/\/[^/]+/.test(url) || !URL.canParse(url))
-    throw new NonRetryableError("CARILLON_SMTP_URL must be an address such as smtps://user:password@mail.example.com");
+    throw new NonRetryableError("CARILLON_SMTP_URL must be an address such as smtps://user:password@mail.example.com.");
   const { createTransport } = await import("nodemailer");
   return {
     async send(mail, signal) {
@@ -76,7 +81,7 @@ function nameOf(recipient: string | { readonly address: string }): string {
   return typeof recipient === "string" ? recipient : recipient.address;
 }
 
-/** A server that answers 5xx will answer so again. */
+/** A 5xx is a final answer of the server. */
 function failureOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = "responseCode" in error && typeof error.responseCode === "number" ? error.responseCode : 0;

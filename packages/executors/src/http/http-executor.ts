@@ -1,30 +1,28 @@
-import type { CallbackAnswer } from "@carillon/core";
+import type { CallbackAnswer, DurationMs, Instant } from "@carillon/core";
 import {
   type Executor,
   type ExecutorHost,
-  faultsOf,
   type HttpAnswer,
   NonRetryableError,
   RetryAfterError,
+  faultsOf,
 } from "@carillon/worker";
 import { type HttpPayload, readHttpPayload } from "./http-payload.js";
-import { httpRequest, httpScope } from "./http-request.js";
-import { retryAfterMs } from "./retry-after.js";
-import { sendGuarded } from "./send-guarded.js";
+import { httpRequest, httpScope, sendGuarded } from "./http-request.js";
 
 const callbackHeader = "carillon-callback-url";
-/** The other side has begun, and will call back. */
+/** The server has started work and will call back. */
 const accepted = 202;
 
-/** An answer that the success rule of the job does not take. */
+/** The success rule of the job is false for a 2xx. */
 class RuleNotMetError extends Error {
   override readonly name = "RuleNotMetError";
 }
 
 /**
- * Sends one request. A 2xx is success unless the job has a rule of its own; 408, 425, 429 and 5xx are tried again,
- * Retry-After is honoured; any other status ends the run. The idempotency key and the fence travel as headers, so that
- * the other side can do a thing once and refuse a late one.
+ * Sends one request. A 2xx is success unless the job has a success rule; 408, 425, 429 and 5xx are retried and Retry-After is
+ * honoured; any other status ends the run. Headers carry the idempotency key and the fence, so that the server can do its
+ * work once and refuse an older attempt.
  */
 export function httpExecutor(host: ExecutorHost): Executor {
   return {
@@ -33,14 +31,14 @@ export function httpExecutor(host: ExecutorHost): Executor {
     run: async (payload, context) => {
       const read = readHttpPayload(payload);
       const callback = read.callbackMs === null ? null : await context.callback();
-      if (callback !== null && callback.answer !== null) return outputOf(callback.answer);
+      if (callback !== null && callback.answer !== null) return outputOfCallback(callback.answer);
       const scope = await httpScope(read, payload, context);
       const request = await httpRequest(read, scope, context, host);
       if (callback !== null) request.headers[callbackHeader] = callbackUrl(callback.token, host);
-      const { connectMs, firstByteMs, totalMs, answerBytes: mostBytes, redirects } = read;
+      const { connectMs, firstByteMs, totalMs, answerBytes: maxBytes, redirects } = read;
       const limits = {
         signal: context.signal,
-        mostBytes,
+        maxBytes,
         ...(connectMs !== undefined && { connectMs }),
         ...(firstByteMs !== undefined && { firstByteMs }),
         ...(totalMs !== undefined && { totalMs }),
@@ -48,7 +46,7 @@ export function httpExecutor(host: ExecutorHost): Executor {
       const answer = await sendGuarded(request, limits, redirects, host);
       if (callback !== null && read.callbackMs !== null && answer.status === accepted)
         throw callback.wait(read.callbackMs);
-      return judged(read, answer, scope.upstream, host);
+      return outputOfAnswer(read, answer, scope.upstream, host);
     },
   };
 }
@@ -56,41 +54,45 @@ export function httpExecutor(host: ExecutorHost): Executor {
 function callbackUrl(token: string, { callbackBase }: ExecutorHost): string {
   const base = callbackBase?.() ?? null;
   if (base === null)
-    throw new NonRetryableError("this worker does not know at which address callbacks arrive: set CARILLON_PUBLIC_URL");
+    throw new NonRetryableError("This worker does not know the address for callbacks: set CARILLON_PUBLIC_URL.");
   return `${base.replace(/\/+$/, "")}/v1/callbacks/${token}`;
 }
 
-/** What the other side called back with, while nobody had the run. */
-function outputOf(answer: CallbackAnswer): unknown {
+/** The result of a callback that arrived before this attempt began. */
+function outputOfCallback(answer: CallbackAnswer): unknown {
   if (answer.status === "succeeded") return answer.output;
   const { message, retryable } = answer.error;
   if (!retryable) throw new NonRetryableError(message);
   throw answer.retryAfterMs === undefined ? new Error(message) : new RetryAfterError(answer.retryAfterMs, message);
 }
 
-function judged(read: HttpPayload, answer: HttpAnswer, upstream: unknown, { now }: ExecutorHost): unknown {
+function outputOfAnswer(read: HttpPayload, answer: HttpAnswer, upstream: unknown, { now }: ExecutorHost): unknown {
   const { status, headers, isCut } = answer;
   const body = bodyOf(answer);
   const isOk = status >= 200 && status < 300;
-  const why = read.success === null ? (isOk ? null : "") : ruleFault(read.success, { status, headers, body, upstream });
-  if (why === null) return { status, body, ...(isCut && { truncated: true }) };
+  const failure =
+    read.success === null ? (isOk ? null : "") : ruleFailure(read.success, { status, headers, body, upstream });
+  if (failure === null) return { status, body, ...(isCut && { truncated: true }) };
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const message = `the other side answered ${status}${why}${text === "" ? "" : `: ${text.slice(0, 200)}`}`;
-  const isWorthRetrying = isOk || status >= 500 || [408, 425, 429].includes(status);
-  if (!isWorthRetrying) throw new NonRetryableError(message);
+  const message = `The server answered ${status}${failure}${text === "" ? "" : `: ${text.slice(0, 200)}`}`;
+  const isRetryable = isOk || status >= 500 || [408, 425, 429].includes(status);
+  if (!isRetryable) throw new NonRetryableError(message);
   const afterMs = retryAfterMs(headers["retry-after"], now());
   if (afterMs !== undefined) throw new RetryAfterError(afterMs, message);
   throw isOk ? new RuleNotMetError(message) : new Error(message);
 }
 
-/** Null: the rule takes the answer. */
-function ruleFault(rule: NonNullable<HttpPayload["success"]>, scope: Readonly<Record<string, unknown>>): string | null {
+/** Null: the rule is true. */
+function ruleFailure(
+  rule: NonNullable<HttpPayload["success"]>,
+  scope: Readonly<Record<string, unknown>>,
+): string | null {
   const outcome = rule.holds(scope);
-  if (!outcome.ok) return `, and the success rule ${rule.source} cannot be applied (${outcome.why})`;
-  return outcome.holds ? null : `, which the success rule ${rule.source} does not take`;
+  if (!outcome.ok) return `, and the success rule ${rule.source} cannot be evaluated (${outcome.why})`;
+  return outcome.holds ? null : `, for which the success rule ${rule.source} is false`;
 }
 
-/** JSON is given as such, anything else as text. */
+/** The value if it is JSON, else the text. */
 function bodyOf({ body, headers, isCut }: HttpAnswer): unknown {
   const text = body.toString("utf8");
   if (isCut || !/\bjson\b|\+json/.test(headers["content-type"] ?? "")) return text;
@@ -99,4 +101,15 @@ function bodyOf({ body, headers, isCut }: HttpAnswer): unknown {
   } catch {
     return text;
   }
+}
+
+/** The wait that Retry-After asks for, in seconds or as a date; undefined if it cannot be read. */
+function retryAfterMs(value: string | undefined, now: Instant): DurationMs | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
+  // Only HTTP dates: "Sun, 06 Nov 1994 08:49:37 GMT" and its two older forms.
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
+  const at = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

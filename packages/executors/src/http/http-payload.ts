@@ -1,18 +1,18 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
 import { Condition, type JsonTemplate, type Template } from "@carillon/condition";
 import { PayloadReader, secretName } from "@carillon/worker";
-import { TemplateReader } from "../payload/templates.js";
+import { TemplateReader } from "../templates.js";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-const longestUrl = 8_192;
-const mostHeaderBytes = 16_384;
-const mostRedirects = 5;
+const maxUrlLength = 8_192;
+const maxHeaderBytes = 16_384;
+const maxRedirects = 5;
 const dayMs: DurationMs = 86_400_000;
-const longestWaitMs: DurationMs = 30 * dayMs;
-const usualWaitMs: DurationMs = 3_600_000;
+const maxCallbackMs: DurationMs = 30 * dayMs;
+const defaultCallbackMs: DurationMs = 3_600_000;
 
-const answerBytes = 65_536;
-const mostAnswerBytes = 1_048_576;
+const defaultAnswerBytes = 65_536;
+const maxAnswerBytes = 1_048_576;
 
 /** Headers that the executor or the connection sets. */
 const ownHeader =
@@ -28,7 +28,7 @@ export interface HttpPayload {
   readonly url: Template;
   readonly method: string;
   readonly headers: ReadonlyMap<string, Template>;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body: unknown;
   readonly bodyTemplate: Template | JsonTemplate | null;
   readonly auth: HttpAuth | null;
@@ -38,11 +38,11 @@ export interface HttpPayload {
   readonly totalMs: DurationMs | undefined;
   readonly answerBytes: number;
   readonly redirects: number;
-  /** How long a 202 may be followed by a callback; null: none is asked for. */
+  /** How long the run waits for a callback after a 202; null: it asks for none. */
   readonly callbackMs: DurationMs | null;
 }
 
-/** Reads what a job wants to send. Throws a PayloadError that names every fault. */
+/** Throws a PayloadError that names every fault. */
 export function readHttpPayload(payload: unknown): HttpPayload {
   const reader = new PayloadReader("http", payload);
   const templates = new TemplateReader(reader, payload);
@@ -59,24 +59,24 @@ export function readHttpPayload(payload: unknown): HttpPayload {
     connectMs: timeouts?.duration("connect", dayMs),
     firstByteMs: timeouts?.duration("first_byte", dayMs),
     totalMs: timeouts?.duration("total", dayMs),
-    answerBytes: reader.whole("max_response_bytes", 0, mostAnswerBytes) ?? answerBytes,
-    redirects: reader.whole("redirects", 0, mostRedirects) ?? mostRedirects,
+    answerBytes: reader.whole("max_response_bytes", 0, maxAnswerBytes) ?? defaultAnswerBytes,
+    redirects: reader.whole("redirects", 0, maxRedirects) ?? maxRedirects,
     callbackMs: callbackOf(reader),
   };
-  // For templates: whatever the author of the job wants to put in.
+  // Values for templates, in any form.
   reader.value("data");
-  if (reader.has("body") && reader.has("body_template")) reader.fault("body_template", "cannot go with body");
+  if (reader.has("body") && reader.has("body_template")) reader.fault("body_template", "cannot be combined with body");
   if (["GET", "HEAD"].includes(method) && (reader.has("body") || reader.has("body_template"))) {
-    reader.fault("method", `${method} sends no body: say POST, PUT or PATCH`);
+    reader.fault("method", `${method} sends no body: use POST, PUT or PATCH`);
   }
   reader.end();
   return read;
 }
 
 function urlOf(reader: PayloadReader, templates: TemplateReader): Template {
-  const source = reader.requiredText("url", { most: longestUrl });
+  const source = reader.requiredText("url", { max: maxUrlLength });
   const template = templates.text("url", source);
-  // The host is the author's own word: no value of the payload may choose it.
+  // The author of the job names the host: a value of the payload must not choose it.
   if (
     source !== "" &&
     (!/^https?:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(source) || !URL.canParse(source.replace(/[{}]/g, "x")))
@@ -95,8 +95,9 @@ function methodOf(reader: PayloadReader): string {
 
 function headersOf(reader: PayloadReader, templates: TemplateReader): ReadonlyMap<string, Template> {
   const headers = new Map<string, Template>();
-  for (const [name, value] of Object.entries(reader.texts("headers", mostHeaderBytes))) {
-    if (!headerName.test(name)) reader.fault("headers", `has ${JSON.stringify(name)}, which is no name of a header`);
+  for (const [name, value] of Object.entries(reader.texts("headers", maxHeaderBytes))) {
+    if (!headerName.test(name))
+      reader.fault("headers", `has ${JSON.stringify(name)}, which is not the name of a header`);
     else if (ownHeader.test(name)) reader.fault("headers", `has ${name}, which the executor sets itself`);
     else headers.set(name.toLowerCase(), templates.text("headers", value));
   }
@@ -118,7 +119,7 @@ function authOf(reader: PayloadReader | undefined): HttpAuth | null {
     return {
       type,
       secret,
-      username: reader.requiredText("username", { most: 200, pattern: /^[^:]*$/, words: "a name without a colon" }),
+      username: reader.requiredText("username", { max: 200, pattern: /^[^:]*$/, words: "a name without a colon" }),
     };
   return { type, secret, name: reader.requiredText("name", { pattern: headerName, words: "the name of a header" }) };
 }
@@ -138,6 +139,6 @@ function successOf(reader: PayloadReader): Condition | null {
 function callbackOf(reader: PayloadReader): DurationMs | null {
   const value = reader.value("callback");
   if (value === undefined || value === false) return null;
-  if (value === true) return usualWaitMs;
-  return reader.object("callback")?.duration("timeout", longestWaitMs) ?? usualWaitMs;
+  if (value === true) return defaultCallbackMs;
+  return reader.object("callback")?.duration("timeout", maxCallbackMs) ?? defaultCallbackMs;
 }

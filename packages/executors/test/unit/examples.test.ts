@@ -11,7 +11,7 @@ interface Job {
 const host = hostWith();
 const executors = [httpExecutor(host), shellExecutor(host), emailExecutor(host)];
 
-it.each(["nightly-backup", "digest-email"])("the payload of the example %s is sound", (name) => {
+it.each(["nightly-backup", "digest-email"])("accepts the payload of the example %s", (name) => {
   const path = new URL(`../../../../examples/${name}/job.json`, import.meta.url);
   const { task, payload } = JSON.parse(readFileSync(path, "utf8")) as Job;
   expect(executors.find((one) => one.name === task)?.check(payload)).toEqual([]);

@@ -1,5 +1,9 @@
+import { fileURLToPath } from "node:url";
 import { systemClock, systemSoon, systemTimers } from "@carillon/core";
 import { AddressRules, type Executor, type ExecutorHost, type TaskContext } from "@carillon/worker";
+
+/** Has the optional libraries of executors, which only tests install (tools/package.json). */
+export const toolsFolder = fileURLToPath(new URL("../../../../tools", import.meta.url));
 
 export interface Line {
   readonly level: string;
@@ -25,6 +29,6 @@ export function run(executor: Executor, payload: unknown, { lines = [], ...over 
   const log = { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
   const what = { runId: "r1", jobId: null, task: executor.name, queue: "default", attempt: 1, maxAttempts: 5 };
   const context = { ...what, idempotencyKey: "r1", fence: 2, scheduledFor: 0, signal, log, ...over };
-  // Executors ask for nothing else.
+  // Executors use nothing else of it.
   return Promise.resolve().then(() => executor.run(payload, context as TaskContext));
 }

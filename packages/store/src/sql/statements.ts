@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { SqlText } from "../db/queryable.js";
-import { qualify } from "./sql-text.js";
+import { qualify, segmentsOf } from "./sql-text.js";
 import { type StatementSource, parseStatementFile, putPartsIn } from "./statement-file.js";
+import type { StatementParams } from "./generated/statement-params.js";
 
 /** The statements lie beside the code that runs them, in src; from dist the way there is as long. */
-export const sqlDirectory = fileURLToPath(new URL("../", import.meta.url));
+export const sqlDirectory = fileURLToPath(new URL("../../src/", import.meta.url));
 
 /** Migrations and the dump of the schema are no statements. */
 const migrationFolder = "migrations";
@@ -53,24 +54,57 @@ export function makeStatements(sources: readonly StatementSource[], schema: stri
   };
 }
 
-function toStatement(name: string, text: string): Statement {
+function toStatement(name: string, named: string): Statement {
+  const { text, params } = numberParameters(name, named);
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
-  return Object.freeze({ name, text, prepared: `${name.slice(0, 40)}_${digest}` });
+  const keys = params.map(camelCase);
+  const values = (given: Readonly<Record<string, unknown>>): unknown[] => keys.map((key) => given[key]);
+  return Object.freeze({ name, text, prepared: `${name.slice(0, 40)}_${digest}`, params, values });
 }
 
+const parameter = /(?<![:\w]):([a-z_][a-z0-9_]*)/g;
+
+/** SQL with its named parameters (`:lane_ids`) as $1, $2, … in the order of their first appearance. */
+export function numberParameters(name: string, sql: string): { text: string; params: readonly string[] } {
+  const params: string[] = [];
+  const number = (_match: string, param: string): string => {
+    if (!params.includes(param)) params.push(param);
+    return `$${params.indexOf(param) + 1}`;
+  };
+  const segments = segmentsOf(sql);
+  const text = segments
+    .map((segment) => (segment.kind === "code" ? segment.text.replace(parameter, number) : segment.text))
+    .join("");
+  const isNumbered = segments.some((segment) => segment.kind === "code" && /\$\d/.test(segment.text));
+  if (isNumbered && params.length > 0) throw new Error(`the statement ${name} has both named and numbered parameters`);
+  return { text, params };
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+
+/** The values that a statement's parameters take, by their names in camelCase. generated/statement-params.ts is generated from the .sql files. */
+export type ParamsOf<Name extends string> = Name extends keyof StatementParams
+  ? { readonly [Param in StatementParams[Name]]: unknown }
+  : Readonly<Record<string, unknown>>;
+
 /** A named statement of one of the .sql files of this package, for the configured schema. */
-export interface Statement {
+export interface Statement<Name extends string = string> {
   /** entity.verb, as in the file: run.claim */
   readonly name: string;
   readonly text: string;
   /** Its name as a prepared statement: other text (another schema, another version) gives another name. */
   readonly prepared: string;
+  /** Its named parameters in the order of their numbers. */
+  readonly params: readonly string[];
+  /** The values of its parameters in the order of their numbers. */
+  values(params: ParamsOf<Name>): unknown[];
 }
 
 /** All statements of one schema, read once at start. */
 export interface Statements {
   /** Throws for a name that no file has, so that a wrong name shows at start, not in the middle of the night. */
-  get(name: string): Statement;
+  get<Name extends string>(name: Name): Statement<Name>;
   readonly names: readonly string[];
 }
 

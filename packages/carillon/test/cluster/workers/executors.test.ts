@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -13,7 +13,8 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
 
 const examples = fileURLToPath(new URL("../../../../../examples", import.meta.url));
 const plugin = join(examples, "plugin");
-const tellsWhatItReads = new URL("../../process/tell-reads.mjs", import.meta.url).href;
+const reportsLoads = new URL("../../process/print-loaded-executors.mjs", import.meta.url).href;
+const libraries = fileURLToPath(new URL("../../../../../tools/node_modules/@aws-sdk", import.meta.url));
 
 const runOf = async (url: string, id: string): Promise<Record<string, unknown>> => {
   return (await call(`${url}/v1/jobs/${id}`)).body["run"] as Record<string, unknown>;
@@ -27,7 +28,17 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   const refused = await call(`${url}/v1/jobs`, { task: "http", payload: { uri: "http://x" } });
   expect(refused).toMatchObject({ status: 422, body: { code: "payload_invalid" } });
 
-  const args = ["worker", "start", "--url", url, "--enable-shell", "--plugin", plugin, "--outbound-allow", "loopback"];
+  const args = [
+    "worker",
+    "start",
+    "--url",
+    url,
+    "--enable-shell",
+    "--plugin",
+    plugin,
+    "--outbound-allowlist",
+    "loopback",
+  ];
   const worker = new CarillonProcess(args, {
     cwd: await scratchDir(),
     env: { CARILLON_SECRET_GREETING: "hello there" },
@@ -42,10 +53,10 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   const check = await createJob(url, { task: "tcp-check", payload: { host: "127.0.0.1", port: Number(port) } });
   await ended(url, check, { status: "succeeded", output: { host: "127.0.0.1", port: Number(port) } });
 
-  let told: (request: IncomingMessage) => void = () => undefined;
-  const asked = new Promise<IncomingMessage>((resolve) => (told = resolve));
+  let onRequest: (request: IncomingMessage) => void = () => undefined;
+  const asked = new Promise<IncomingMessage>((resolve) => (onRequest = resolve));
   const service = createServer((request, response) => {
-    told(request);
+    onRequest(request);
     response.writeHead(202).end();
   });
   await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
@@ -69,14 +80,14 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   expect(await process.stop()).toEqual({ code: 0, signal: null });
 });
 
-/** Writes what it was given to the file that it is told, as pg_dump would. */
+/** Writes its input to the file of its argument, as pg_dump would. */
 const dump = `#!/bin/sh
 for argument in "$@"; do
   case "$argument" in --file=*) echo "$PGUSER by $PGPASSWORD" > "\${argument#--file=}" ;; esac
 done
 `;
 
-/** Makes the job of an example, with its paths below the folder, and runs it now; answers the id of the run. */
+/** Creates the job of an example, with its paths below the folder, and runs it now; returns the id of the run. */
 async function runExample(url: string, name: string, folder: string): Promise<string> {
   const text = readFileSync(join(examples, name, "job.json"), "utf8").replaceAll("/var/backups", folder);
   const { key } = JSON.parse(text) as { key: string };
@@ -88,10 +99,12 @@ async function runExample(url: string, name: string, folder: string): Promise<st
   return String(body["id"]);
 }
 
-it("the examples of a backup and a digest do what they are for; what starts work elsewhere is read by its first run", async () => {
+it("the examples of a backup and a digest run; a library of an executor is loaded by its first run", async () => {
   const { process, url } = await startDev(await storedDataDir());
   const folder = await scratchDir();
   await mkdir(join(folder, "bin"));
+  await mkdir(join(folder, "node_modules"));
+  await symlink(libraries, join(folder, "node_modules/@aws-sdk"));
   await writeFile(join(folder, "bin/pg_dump"), dump, { mode: 0o755 });
   const mail = await MailBox.open();
   const lambda = createServer((_request, response) => response.end('{"rows":3}'));
@@ -104,7 +117,7 @@ it("the examples of a backup and a digest do what they are for; what starts work
       cwd: folder,
       env: {
         PATH: `${join(folder, "bin")}:${globalThis.process.env["PATH"] ?? ""}`,
-        NODE_OPTIONS: `--import ${tellsWhatItReads}`,
+        NODE_OPTIONS: `--import ${reportsLoads}`,
         CARILLON_SECRET_BACKUP_PASSWORD: "hunter2",
         CARILLON_SMTP_URL: mail.url,
         CARILLON_SMTP_FROM: "Digest <digest@example.com>",
@@ -129,10 +142,10 @@ it("the examples of a backup and a digest do what they are for; what starts work
   expect(runId).toBe(digest);
   await expect.poll(isOver(digest), { timeout: 30_000 }).toBe("succeeded");
 
-  expect(worker.count(/^reads /)).toBe(0);
+  expect(worker.count(/^loads /)).toBe(0);
   const called = await createJob(url, { task: "lambda", payload: { function: "report" } });
   await ended(url, called, { status: "succeeded", output: { answer: { rows: 3 } } });
-  expect([worker.count(/^reads lambda$/), worker.count(/^reads /)]).toEqual([1, 1]);
+  expect([worker.count(/^loads @aws-sdk\/client-lambda$/), worker.count(/^loads /)]).toEqual([1, 1]);
 
   lambda.close();
   await mail.close();
@@ -142,11 +155,12 @@ it("the examples of a backup and a digest do what they are for; what starts work
 
 it.each([
   [2, ["worker", "start"], /needs a module of tasks, --executors, --enable-shell or --plugin/],
-  [2, ["worker", "start", "--executors", "ftp"], /"ftp" is none; there are http, email/],
-  [2, ["worker", "start", "--executors", "shell"], /switched on by --enable-shell/],
+  [2, ["worker", "start", "--executors", "ftp"], /"ftp" is no executor\. There are http, email/],
+  [2, ["worker", "start", "--executors", "shell"], /The flag --enable-shell enables shell/],
   [2, ["worker", "start", "--plugin", "./none.js"], /\.\/none\.js cannot be loaded/],
-  [78, ["worker", "start", "--executors", "http", "--outbound-allow", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
-])("with code %i: %j is refused with what would be right", async (code, args, reason) => {
+  [78, ["worker", "start", "--executors", "lambda"], /npm install @aws-sdk\/client-lambda/],
+  [78, ["worker", "start", "--executors", "http", "--outbound-allowlist", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
+])("exit code %i: worker start %j is refused with a hint", async (code, args, reason) => {
   const refused = new CarillonProcess(args, { cwd: await scratchDir() });
   expect(await refused.ended).toEqual({ code, signal: null });
   expect(refused.stderr).toMatch(reason);

@@ -4,9 +4,10 @@ import { Compile } from "typebox/compile";
 import { describe, expect, it } from "vitest";
 import { checkValue } from "../../../src/check/check-value.js";
 import { Findings } from "../../../src/check/findings.js";
-import { JobCreate } from "../../../src/schema/job-create.js";
-import { JobPatch } from "../../../src/schema/job-patch.js";
-import { JobListQuery, RunListQuery } from "../../../src/schema/page.js";
+import { JobCreate } from "../../../src/resources/job-create.js";
+import { JobPatch } from "../../../src/resources/job-patch.js";
+import { JobListQuery } from "../../../src/resources/job.js";
+import { RunListQuery } from "../../../src/resources/run.js";
 
 function faultsOf(schema: TSchema, value: unknown): string[] {
   const findings = new Findings();
@@ -32,43 +33,43 @@ const Thing = Type.Object(
 );
 
 describe("checking a value against its schema", () => {
-  it("shows what would be right where the schema has an example, and says where nothing can be given", () => {
+  it("shows an example of the right value, or that an object takes no fields", () => {
     expect(faultsOf(JobCreate, { task: "echo", timeout: 30 })).toEqual([
-      '/timeout: must be a string such as "2m", not 30',
+      '/timeout: Must be a string such as "2m", not 30.',
     ]);
     const Nothing = Type.Object({}, { additionalProperties: false });
-    expect(faultsOf(Nothing, { wait: 1 })).toEqual(['/wait: "wait" is not a field; there are none here']);
+    expect(faultsOf(Nothing, { wait: 1 })).toEqual(['/wait: "wait" is not a field. There are none here.']);
   });
 
-  it("names every fault at once, each at its place", () => {
+  it("reports every fault of a value at once, each with its pointer", () => {
     expect(faultsOf(Thing, { name: "A", size: 10, tags: ["a", 5], inner: { on: "yes", "a/b~c": 1 } })).toEqual([
-      '/name: must be of the form ^[a-z]*$, not "A"',
-      "/size: must be at most 9, not 10",
-      "/tags/1: must be a string, not 5",
-      '/inner/on: must be true or false, not "yes"',
-      '/inner/a~1b~0c: "a/b~c" is not a field; the fields here are on',
+      '/name: Must be of the form ^[a-z]*$, not "A".',
+      "/size: Must be at most 9, not 10.",
+      "/tags/1: Must be a string, not 5.",
+      '/inner/on: Must be true or false, not "yes".',
+      '/inner/a~1b~0c: "a/b~c" is not a field. The fields here are on.',
     ]);
   });
 
-  it("says of a required member that it is missing", () => {
-    expect(faultsOf(Thing, {})).toEqual(["/name: name is required"]);
+  it("reports a required member that is missing", () => {
+    expect(faultsOf(Thing, {})).toEqual(["/name: name is required."]);
   });
 
-  it("says of null that the member should be left out", () => {
-    expect(faultsOf(Thing, { name: null })).toEqual(["/name: must be a string; leave it out instead of null"]);
+  it("asks a caller who sends null to leave the member out", () => {
+    expect(faultsOf(Thing, { name: null })).toEqual(["/name: Must be a string. Leave it out instead of sending null."]);
   });
 
-  it("guesses the field that was meant", () => {
-    expect(faultsOf(Thing, { name: "a", szie: 1 })).toEqual(['/szie: "szie" is not a field; did you mean size?']);
+  it("suggests the field that a misspelled one resembles", () => {
+    expect(faultsOf(Thing, { name: "a", szie: 1 })).toEqual(['/szie: "szie" is not a field. Did you mean size?']);
   });
 
-  it("counts characters, not halves of them", () => {
+  it("measures the length of a text in characters, not in UTF-16 code units", () => {
     const Short = Type.String({ maxLength: 3 });
     expect(faultsOf(Short, "🔔🔔🔔")).toEqual([]);
-    expect(faultsOf(Short, "🔔🔔🔔🔔")).toEqual([": is 4 characters long; at most 3 are allowed"]);
+    expect(faultsOf(Short, "🔔🔔🔔🔔")).toEqual([": Is 4 characters long; at most 3 are allowed."]);
   });
 
-  it("returns the sound part of what is partly wrong", () => {
+  it("returns the sound part of a value with faults", () => {
     const findings = new Findings();
     expect(checkValue(Thing, { name: "abc", size: -1, inner: { on: true, off: 1 } }, { findings })).toEqual({
       name: "abc",

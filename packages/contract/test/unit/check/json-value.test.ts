@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/bounds.js";
 import { Findings } from "../../../src/check/findings.js";
 import { checkJsonValue, isPlainlySound } from "../../../src/check/json-value.js";
-import { limits } from "../../../src/schema/limits.js";
 
 function checked(value: unknown) {
   const findings = new Findings();
@@ -15,9 +15,9 @@ function nested(levels: number): unknown {
   return value;
 }
 
-describe("a JSON value that is to be stored", () => {
+describe("checking a JSON value before it is stored", () => {
   it.each([[null], [true], ["text 🔔"], [0.1], [-1e300], [1e21], [Number.MAX_SAFE_INTEGER], [[{ a: [] }]]])(
-    "takes %j",
+    "accepts the value %j",
     (value) => {
       expect(checked(value)).toEqual({ mayGoOn: true, faults: 0 });
     },
@@ -30,16 +30,16 @@ describe("a JSON value that is to be stored", () => {
     ["a number that JSON.parse made infinite", JSON.parse("1e999")],
     ["a whole number that lost its digits", JSON.parse("12345678901234567890")],
     ["NUL in a member's name", { "a\0": 1 }],
-  ])("refuses %s", (_what, value) => {
+  ])("refuses a value with %s", (_what, value) => {
     expect(checked([value])).toEqual({ mayGoOn: true, faults: 1 });
   });
 
-  it("takes the deepest nesting that is allowed and refuses one level more", () => {
+  it("accepts the deepest allowed nesting and refuses one more level", () => {
     expect(checked(nested(limits.jsonDepth))).toEqual({ mayGoOn: true, faults: 0 });
     expect(checked(nested(limits.jsonDepth + 1))).toEqual({ mayGoOn: false, faults: 1 });
   });
 
-  it("ends without following a nesting of half a million levels", () => {
+  it("stops before it follows half a million levels of nesting", () => {
     expect(checked(JSON.parse("[".repeat(500_000) + "]".repeat(500_000)))).toEqual({ mayGoOn: false, faults: 1 });
   });
 
@@ -50,13 +50,13 @@ describe("a JSON value that is to be stored", () => {
     ["a whole number that lost its digits", 2 ** 53],
     ["a negative one", [-(2 ** 53)]],
     ["the longest one", 1e21 - 2 ** 17],
-    ["one level too much beside its place in a request", nested(limits.jsonDepth)],
-  ])("is not plainly sound by its text with %s", (_what, value) => {
+    ["one level too many for its place in a request", nested(limits.jsonDepth)],
+  ])("does not call a JSON text plainly sound that holds %s", (_what, value) => {
     expect(checked({ payload: value }).faults).toBe(1);
     expect(isPlainlySound(JSON.stringify(value))).toBe(false);
   });
 
-  it("is plainly sound by its text when it is what most payloads are", () => {
+  it("calls the JSON text of a usual payload plainly sound", () => {
     const value = { name: "été 🔔", "a\nb": [1, -2.5, 1e300, 999_999_999_999_999, null, true], nested: { deep: [{}] } };
     expect(isPlainlySound(JSON.stringify(value))).toBe(true);
     expect(isPlainlySound(JSON.stringify(nested(limits.jsonDepth - 1)))).toBe(true);

@@ -3,14 +3,14 @@ import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../src/openapi/document.js";
 import { SchemaComponents } from "../../../src/openapi/schema-components.js";
-import { operations } from "../../../src/operations/operations.js";
-import { type Operation, takesKey } from "../../../src/operations/operation.js";
-import { errorCodes } from "../../../src/schema/problem.js";
+import { type Operation, takesIdempotencyKey } from "../../../src/operation.js";
+import { operations } from "../../../src/operations.js";
+import { errorCodes } from "../../../src/resources/problem.js";
 
 const root = new URL("../../../../../", import.meta.url);
 const declared: [string, Operation][] = Object.entries(operations);
 
-/** Everything that check-value understands, and what only explains. */
+/** The keywords that check-value understands, and those that only explain. */
 const requestKeywords = new Set(
   "type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
     " ",
@@ -25,13 +25,13 @@ function keywordsOf(schema: unknown): string[] {
 }
 
 describe("the OpenAPI document", () => {
-  it("is the committed file (node scripts/generate/openapi.mjs writes it)", () => {
+  it("equals the committed OpenAPI file (node scripts/generate/openapi.mjs writes it)", () => {
     const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { version: string };
     const committed: unknown = JSON.parse(readFileSync(new URL("docs/reference/openapi.json", root), "utf8"));
     expect(openApiDocument(version)).toEqual(committed);
   });
 
-  it("has references that all lead somewhere", () => {
+  it("defines every schema that the OpenAPI document refers to", () => {
     const document = openApiDocument("0");
     const { schemas } = document["components"] as { schemas: Record<string, unknown> };
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
@@ -41,15 +41,15 @@ describe("the OpenAPI document", () => {
     expect([...new Set(references)].filter((name) => !Object.hasOwn(schemas, name))).toEqual([]);
   });
 
-  it("knows every code of the catalogue", () => {
+  it("lists every error code of the catalogue", () => {
     expect(errorCodes.toSorted()).toEqual(Object.keys(errorCatalogue).sort());
   });
 
-  it("refuses two different schemas of one title", () => {
+  it("refuses two different schemas with the same title", () => {
     const components = new SchemaComponents();
     components.reference({ title: "Thing", type: "string" });
     expect(() => components.reference({ title: "Thing", type: "number" })).toThrow(
-      "two different schemas have the title Thing",
+      "Two different schemas have the title Thing.",
     );
   });
 });
@@ -60,7 +60,7 @@ describe("quotas in the document", () => {
   };
   const answersOf = ([, { path, method }]: [string, Operation]) => paths[path]?.[method.toLowerCase()]?.responses ?? {};
 
-  it("stand in every call that one may refuse, with their headers, and in no other", () => {
+  it("documents quota headers for exactly the calls that a quota may refuse", () => {
     const refusable = declared.filter((one) => answersOf(one)["429"]?.["x-codes"]?.includes("rate_limited"));
     const free = declared
       .filter((one) => !refusable.includes(one))
@@ -76,14 +76,14 @@ describe("quotas in the document", () => {
     }
   });
 
-  it("leave an Idempotency-Key to every POST that writes, one thing or many", () => {
-    const keyed = declared.filter(([, one]) => takesKey(one)).map(([id]) => id);
+  it("lets every POST that writes take an Idempotency-Key", () => {
+    const keyed = declared.filter(([, one]) => takesIdempotencyKey(one)).map(([id]) => id);
     expect(keyed).toEqual(expect.arrayContaining(["createRun", "createRuns", "bulkRuns", "purgeQueue", "backfillJob"]));
   });
 });
 
 describe("every operation", () => {
-  it.each(declared)("%s has words, an answer, a permission and errors", (_id, operation) => {
+  it.each(declared)("the operation %s has a summary, an answer, a permission and errors", (_id, operation) => {
     expect(operation.summary).toMatch(/^[A-Z][^.]+$/);
     expect(Object.values(operation.answers).every((answer) => answer.description !== "")).toBe(true);
     const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
@@ -93,7 +93,7 @@ describe("every operation", () => {
     expect(operation.errors.includes("database_unavailable")).toBe(!isPublic);
   });
 
-  it.each(declared)("%s takes only requests that are checked in full", (_id, operation) => {
+  it.each(declared)("the operation %s uses only schema keywords that requests are checked for", (_id, operation) => {
     const used = [operation.body, operation.query].flatMap(keywordsOf);
     expect(used.filter((keyword) => !requestKeywords.has(keyword))).toEqual([]);
   });

@@ -3,8 +3,8 @@ import {
   callbackOutcome,
   type DurationMs,
   type Instant,
-  noCallbackOutcome,
-  nobodysSession,
+  callbackSessionId,
+  callbackTimeoutOutcome,
   type Outcome,
 } from "@carillon/core";
 import type { CalledRun, ClaimedRun } from "@carillon/store";
@@ -55,7 +55,7 @@ export class WaitingRuns {
     if (!called.waits) return "taken";
     if ((await this.#settle([called])).has(called.id)) return "taken";
     // Another node may have ended the run with this answer.
-    const done = await claims.accepted(nobodysSession, [{ ...called, isSuccess: false }], now() - maxSettleMs);
+    const done = await claims.accepted(callbackSessionId, [{ ...called, isSuccess: false }], now() - maxSettleMs);
     return done.has(called.id) ? "taken" : "over";
   }
 
@@ -86,7 +86,7 @@ export class WaitingRuns {
     const { store, now } = this.#context;
     const { callbacks, claims } = store;
     const runs = await claims.heldAmong(
-      nobodysSession,
+      callbackSessionId,
       called.map((one) => one.id),
     );
     await this.#knowLanes(runs);
@@ -115,5 +115,5 @@ function outcomeOf({ answer, begunAt }: CalledRun, run: ClaimedRun, now: Instant
   // A success counts, although the run was cancelled.
   if (answer?.status === "succeeded") return callbackOutcome(answer);
   if (isOver) return { kind: "cancelled", error: answer === null ? null : answer.error };
-  return answer === null ? noCallbackOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
+  return answer === null ? callbackTimeoutOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
 }

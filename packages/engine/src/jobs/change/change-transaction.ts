@@ -2,7 +2,7 @@ import type { CompiledSchedule, JobSpec } from "@carillon/core";
 import { type Follower, heardNothing } from "../../dependencies/follower.js";
 import { calendarRuleOf } from "../../schedules/calendar-rule.js";
 import type { JobDraft } from "../transaction/job-draft.js";
-import type { Settled } from "../transaction/settler.js";
+import type { Settled, SettlerStore } from "../transaction/settler.js";
 import {
   type CalendarLinks,
   type JobChangeStore,
@@ -14,8 +14,7 @@ import {
   type UpstreamLinks,
   UpstreamUnknown,
 } from "@carillon/store";
-import type { SettlerStore } from "../transaction/settler.js";
-import type { QueueBook } from "../../catalog/queue-cache.js";
+import type { QueueCache } from "../../catalog/queues.js";
 import { laneNameOf } from "../../catalog/lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
 import type { Change, Changed } from "./change.js";
@@ -37,7 +36,7 @@ export interface ChangeTransactionOptions {
   /** What was due by an older version of a calendar is settled by it, before anything else is done with the job. */
   readonly followCalendars: (jobIds: readonly string[]) => Promise<unknown>;
   readonly lanes: Pick<LaneStore, "known" | "ensure">;
-  readonly queues: Pick<QueueBook, "isKnown" | "ensure" | "orderOf">;
+  readonly queues: Pick<QueueCache, "isKnown" | "ensure" | "orderOf">;
   readonly rules: DueRules;
   readonly adopter: Pick<Adopter, "adopt">;
   /** How long a change waits for whoever holds the job. */

@@ -1,8 +1,7 @@
 import { CarillonError, formatId } from "@carillon/core";
 import type { CancelRequest } from "../job-changes.js";
-import type { Settled } from "../transaction/settler.js";
+import type { Settled, SettlerStore } from "../transaction/settler.js";
 import type { LockedJob, Queryable } from "@carillon/store";
-import type { SettlerStore } from "../transaction/settler.js";
 import { RunReader } from "../../runs/run-reader.js";
 import { applyCancel } from "./apply-cancel.js";
 import type { Applied, Subject } from "./change.js";

@@ -2,9 +2,8 @@ import type { CompiledSchedule } from "@carillon/core";
 import { releaseEnds } from "../../dependencies/release-ends.js";
 import { calendarRuleOf } from "../../schedules/calendar-rule.js";
 import type { JobDraft } from "../transaction/job-draft.js";
-import type { Settled } from "../transaction/settler.js";
+import type { Settled, SettlerStore } from "../transaction/settler.js";
 import type { DependencyStore, Fence, JobChangeStore, JobTouch, Queryable, StoredPause } from "@carillon/store";
-import type { SettlerStore } from "../transaction/settler.js";
 import { applyResume } from "./apply-pause.js";
 import type { DueRules } from "../../schedules/due-rules.js";
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import type { Queues } from "../../../src/catalog/queues.js";
-import { queueApi } from "../../../src/catalog/queue-api.js";
+import { Queues } from "../../../src/catalog/queues.js";
 import { createEngineStore, type EngineStore } from "../../harness/engine-store.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
@@ -20,32 +19,39 @@ afterEach(() => {
 const nobody = { actor: null };
 /** The queues of a node over this store, without the node. */
 function api(store: EngineStore = h.store): Queues {
-  const { queues, catalog } = store;
-  return queueApi({ queues, now: Date.now, namespaceId: async () => 1, onChanged: () => catalog.refresh() });
+  const namespaceId = async () => 1;
+  const context = {
+    store,
+    now: Date.now,
+    namespaceId,
+    inNamespace: <Result>(_name: string, work: (id: number) => Promise<Result>) => work(1),
+    emit: () => undefined,
+  };
+  return new Queues(context, store.catalog);
 }
 
 describe("a queue", () => {
   it("is made with its first use, once, in the usual order", async () => {
     await Promise.all(Array.from({ length: 5 }, () => createEngineStore(h.db).queueBook.ensure(1, ["mail", "mail"])));
-    const { rows } = await api().listQueues("default", { pageSize: 10 });
+    const { rows } = await api().list("default", { pageSize: 10 });
     expect(rows).toMatchObject([{ name: "mail", order: { kind: "priority" }, pause: null, version: 1 }]);
   });
 
   it("is made by the first change of it", async () => {
-    await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
-    expect(await api().getQueue("default", "mail")).toMatchObject({ order: { kind: "fifo" }, version: 1 });
-    expect(await api().getQueue("default", "other")).toBeNull();
+    await api().change("default", "mail", { order: "fifo" }, nobody);
+    expect(await api().get("default", "mail")).toMatchObject({ order: { kind: "fifo" }, version: 1 });
+    expect(await api().get("default", "other")).toBeNull();
   });
 
   it("ranks what is made from its change on by its order; what is queued keeps its place", async () => {
     const run = { namespaceId: 1, queue: "mail", task: "echo", dueMs: 5_000, priority: 9 };
     const before = h.store.rank(run);
-    await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
+    await api().change("default", "mail", { order: "fifo" }, nobody);
     expect([before < 5_000, h.store.rank(run)]).toEqual([true, 5_000]);
   });
 
   it("loses its own bound with another order, unless the change says one", async () => {
-    const change = async (what: object) => (await api().changeQueue("default", "mail", what, nobody)).order;
+    const change = async (what: object) => (await api().change("default", "mail", what, nobody)).order;
     expect(await change({ boundMs: 5 })).toEqual({ kind: "priority", boundMs: 5 });
     expect(await change({ order: "priority" })).toEqual({ kind: "priority", boundMs: 5 });
     expect(await change({ order: "edf" })).toEqual({ kind: "edf" });
@@ -55,16 +61,16 @@ describe("a queue", () => {
 
   it("refuses a change that is meant for another version", async () => {
     const context = { actor: null, ifVersion: 2 };
-    const change = () => api().changeQueue("default", "mail", { order: "fifo" }, context);
+    const change = () => api().change("default", "mail", { order: "fifo" }, context);
     await expect(change()).rejects.toMatchObject({ code: "precondition_failed" });
     await h.store.queueBook.ensure(1, ["mail"]);
     await expect(change()).rejects.toMatchObject({ code: "precondition_failed" });
   });
 
   it("cannot become strict, or cease to be, once it exists", async () => {
-    await api().changeQueue("default", "ledger", { order: "strict" }, nobody);
+    await api().change("default", "ledger", { order: "strict" }, nobody);
     await h.store.queueBook.ensure(1, ["mail"]);
-    const change = (name: string, order: "strict" | "fifo") => api().changeQueue("default", name, { order }, nobody);
+    const change = (name: string, order: "strict" | "fifo") => api().change("default", name, { order }, nobody);
     await expect(change("mail", "strict")).rejects.toMatchObject({ code: "queue_order_fixed" });
     await expect(change("ledger", "fifo")).rejects.toMatchObject({ code: "queue_order_fixed" });
     expect(await change("ledger", "strict")).toMatchObject({ version: 2 });
@@ -72,18 +78,18 @@ describe("a queue", () => {
 
   it("that changed through another node is known after the next look, a change that commits late included", async () => {
     const other = createEngineStore(h.db);
-    await other.queueBook.look();
-    await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
-    await other.queueBook.look();
+    await other.queueBook.refresh();
+    await api().change("default", "mail", { order: "fifo" }, nobody);
+    await other.queueBook.refresh();
     expect(other.queueBook.orderOf(1, "mail")).toEqual({ kind: "fifo" });
     await h.db.transaction(async (tx) => {
       const next = "nextval(pg_get_serial_sequence('carillon.queue', 'revision'))";
       const text = `update carillon.queue set order_kind = 'edf', revision = ${next}`;
       await tx.query({ text });
       await createEngineStore(h.db).queueBook.ensure(1, ["newer"]);
-      await other.queueBook.look();
+      await other.queueBook.refresh();
     });
-    await other.queueBook.look();
+    await other.queueBook.refresh();
     expect(other.queueBook.orderOf(1, "mail")).toEqual({ kind: "edf" });
   });
 
@@ -92,7 +98,7 @@ describe("a queue", () => {
     const dueAt = Date.now() - 60_000;
     for (let index = 0; index < 5; index++) await h.run({ runAt: dueAt + index, rank: dueAt + index });
     await h.claim(await h.session(), 2);
-    const stats = await api().queueStats("default", "default");
+    const stats = await api().stats("default", "default");
     expect(stats).toMatchObject({
       queued: 3,
       running: 2,
@@ -102,8 +108,8 @@ describe("a queue", () => {
       isExact: true,
     });
     expect(stats?.waitMs).toBeGreaterThanOrEqual(59_000);
-    expect(await api().queueStats("default", "other")).toBeNull();
-    const many = await api().manyQueueStats("default", ["default", "other"]);
+    expect(await api().stats("default", "other")).toBeNull();
+    const many = await api().statsOfMany("default", ["default", "other"]);
     expect(many.get("default")).toMatchObject({ queued: 3, workers: 1 });
     expect(many.get("other")).toMatchObject({ queued: 0, workers: 0 });
   });
@@ -123,8 +129,8 @@ describe("a paused queue", () => {
     const queues = api();
     const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
     gateways.push(gateway);
-    h.store.queueBook.onPauses(() => gateway.holdsChanged());
-    await queues.pauseQueue("default", "default", { reason: "the provider is down", until: null }, { actor: "ann" });
+    h.store.queueBook.onPausesChanged(() => gateway.holdsChanged());
+    await queues.pause("default", "default", { reason: "the provider is down", until: null }, { actor: "ann" });
     const paused = await EagerWorker.over(gateway);
     const free = await EagerWorker.over(gateway, { queues: ["other"] });
     const lanes = await h.store.lanes.ensure([
@@ -140,7 +146,7 @@ describe("a paused queue", () => {
       await free.until(count);
     }
     expect(paused.ids).toEqual([]);
-    await queues.resumeQueue("default", "default", nobody);
+    await queues.resume("default", "default", nobody);
     await paused.until(1);
     expect(paused.ids).toEqual([first]);
   });
@@ -148,13 +154,13 @@ describe("a paused queue", () => {
   it("is paused since its first pause, for the reason, until the end and by whom the last one says", async () => {
     const queues = api();
     const until = 5_000_000_000_000;
-    const { pause } = await queues.pauseQueue("default", "mail", { reason: "holidays", until }, { actor: "ann" });
+    const { pause } = await queues.pause("default", "mail", { reason: "holidays", until }, { actor: "ann" });
     expect(pause).toMatchObject({ reason: "holidays", actor: "ann", until });
-    const again = await queues.pauseQueue("default", "mail", { reason: "moving", until: null }, { actor: "bob" });
+    const again = await queues.pause("default", "mail", { reason: "moving", until: null }, { actor: "bob" });
     expect(again.pause).toEqual({ reason: "moving", actor: "bob", at: pause?.at, until: null });
     const rows = await h.db.query({ text: "select paused_until from carillon.queue where name = 'mail'" });
     expect(rows.rows).toEqual([{ paused_until: null }]);
-    expect((await queues.resumeQueue("default", "mail", nobody)).pause).toBeNull();
+    expect((await queues.resume("default", "mail", nobody)).pause).toBeNull();
   });
 });
 
@@ -167,10 +173,10 @@ describe("a pause with an end", () => {
     };
     const { gateway } = gatewayOver(h);
     gateways.push(gateway);
-    h.store.queueBook.onPauses(() => gateway.holdsChanged());
+    h.store.queueBook.onPausesChanged(() => gateway.holdsChanged());
     const run = await h.run({});
     const until = Date.now() + 3_600_000;
-    const paused = await queues.pauseQueue("default", "default", { reason: "moving", until }, nobody);
+    const paused = await queues.pause("default", "default", { reason: "moving", until }, nobody);
     expect(paused.pause).toMatchObject({ reason: "moving", until });
     const worker = await EagerWorker.over(gateway);
     await tick();
@@ -179,6 +185,6 @@ describe("a pause with an end", () => {
     await tick();
     await worker.until(1);
     expect(worker.ids).toEqual([run]);
-    expect(await queues.getQueue("default", "default")).toMatchObject({ pause: null, version: 2 });
+    expect(await queues.get("default", "default")).toMatchObject({ pause: null, version: 2 });
   });
 });

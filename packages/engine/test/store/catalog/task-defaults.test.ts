@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import type { EngineEvent } from "../../../src/events.js";
-import { catalogueApi } from "../../../src/catalog/task-api.js";
+import { Tasks } from "../../../src/catalog/tasks.js";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
@@ -44,7 +44,7 @@ const changes = () => events.filter((event) => event.type === "task.defaults_cha
 
 it("a worker that says the same as the one before writes no row; another word wins, is told, and known elsewhere", async () => {
   const other = createEngineStore(h.db).taskBook;
-  await other.look();
+  await other.refresh();
   await open({ [task]: { timeout: "2m", retry: { max_attempts: 5 } } });
   const first = await row();
   expect(first?.defaults).toEqual({ timeout: "2m", retry: { max_attempts: 5 } });
@@ -56,7 +56,7 @@ it("a worker that says the same as the one before writes no row; another word wi
   expect(last?.revision).toBeGreaterThan(first?.revision ?? 0);
   expect(changes()).toHaveLength(2);
   expect(h.store.taskBook.defaultsOf("default", task)).toEqual({ timeout: "3m" });
-  await other.look();
+  await other.refresh();
   expect(other.defaultsOf("default", task)).toEqual({ timeout: "3m" });
 });
 
@@ -87,9 +87,9 @@ it("of a worker that serves other namespaces they count there; of one that serve
 });
 
 it("a task is shown with them, also when nobody serves it any more", async () => {
-  const api = catalogueApi(h.store, async (_name, work) => work(1), h.store.taskBook);
+  const api = new Tasks({ store: h.store, inNamespace: (_name, work) => work(1) }, h.store.taskBook);
   await gateway.close(await open({ [task]: { queue: "mail" } }));
-  expect(await api.getTask("default", task)).toMatchObject({ name: task, workers: 0, defaults: { queue: "mail" } });
-  const { rows } = await api.listTasks("default", { pageSize: 100 });
+  expect(await api.get("default", task)).toMatchObject({ name: task, workers: 0, defaults: { queue: "mail" } });
+  const { rows } = await api.list("default", { pageSize: 100 });
   expect(rows.find(({ name }) => name === task)?.defaults).toEqual({ queue: "mail" });
 });

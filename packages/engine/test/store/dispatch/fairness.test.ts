@@ -35,7 +35,7 @@ async function namespaceOf(name: string, weight: number, runs: number): Promise<
   await h.store.namespaces.create(name, weight);
   const namespaceId = (await h.store.namespaces.find(name)) ?? 0;
   await fill(namespaceId, runs);
-  await h.store.namespaceBook.look();
+  await h.store.namespaceBook.refresh();
   return namespaceId;
 }
 
@@ -119,7 +119,7 @@ describe("workers that serve several namespaces", () => {
     const first = await namespaceOf("first", 1, 2_000);
     const second = await namespaceOf("second", 1, 2_000);
     await h.store.namespaces.change("first", { weight: 9 }, null);
-    await h.store.namespaceBook.look();
+    await h.store.namespaceBook.refresh();
     const worker = await workerOver(gatewayWith(50), { ...forAll, slots: 10, ahead: 0 });
     await worker.until(1_100);
     const shares = await sharesOfFirst(1_000);

@@ -45,7 +45,7 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
       expect(stale.claimed).toEqual([]);
     }
     const owners = createEngineStore(h.h.db).limitOwners;
-    await owners.look();
+    await owners.refresh();
     expect(owners.isLimited(1, "default")).toBe(true);
     const knowing = { ...(await demand(session, owners.revision)), slots: [0] };
     expect((await h.h.store.claims.completeAndClaim({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);

@@ -20,7 +20,7 @@ interface SmtpModule {
   readonly SMTPServer: new (options: object) => SmtpServer;
 }
 
-// The server is a tool of tests alone.
+// Only tests use this server (tools/package.json).
 const tools = createRequire(new URL("../../../../../tools/package.json", import.meta.url));
 const { SMTPServer } = tools("smtp-server") as SmtpModule;
 
@@ -51,7 +51,7 @@ describe("email", () => {
       ) => (auth.password === "right" ? done(null, { user: auth.username }) : done(new Error("wrong password"))),
       onRcptTo: ({ address }: { address: string }, _session: Session, done: (error?: Error) => void) =>
         done(
-          address.startsWith("nobody") ? Object.assign(new Error("no such user"), { responseCode: 550 }) : undefined,
+          address.startsWith("refused") ? Object.assign(new Error("no such user"), { responseCode: 550 }) : undefined,
         ),
       onData: (stream: AsyncIterable<Buffer>, { envelope }: Session, done: (error?: Error | null) => void) => {
         onData();
@@ -73,7 +73,7 @@ describe("email", () => {
     emailExecutor(hostWith({ env: { CARILLON_SMTP_URL: url, CARILLON_SMTP_FROM: "Ops <ops@example.com>", ...env } }));
   const plain = { to: "a@example.com", subject: "Hello", text: "Hi" };
 
-  it("sends text and HTML with the values in, HTML escaped, from the worker's sender", async () => {
+  it("sends rendered text and HTML, with values escaped in HTML, from the sender of the worker", async () => {
     const payload = {
       to: ["Ann <a@example.com>", "b@example.com"],
       cc: "c@example.com",
@@ -111,15 +111,15 @@ describe("email", () => {
     expect(received[0]?.text).toContain("AAEC");
   });
 
-  it("says whom the server refused, and fails for good when that is everybody", async () => {
-    expect(await run(email(), { ...plain, to: ["a@example.com", "nobody@example.com"] })).toMatchObject({
+  it("returns the refused recipients, and fails for good if the server refuses all", async () => {
+    expect(await run(email(), { ...plain, to: ["a@example.com", "refused@example.com"] })).toMatchObject({
       accepted: ["a@example.com"],
-      rejected: ["nobody@example.com"],
+      rejected: ["refused@example.com"],
     });
-    await expect(run(email(), { ...plain, to: "nobody@example.com" })).rejects.toBeInstanceOf(NonRetryableError);
+    await expect(run(email(), { ...plain, to: "refused@example.com" })).rejects.toBeInstanceOf(NonRetryableError);
   });
 
-  it("is tried again when the server is busy or away, and not when it refuses for good", async () => {
+  it("may be retried if the server is busy or away, and fails for good at a 5xx", async () => {
     refusal = Object.assign(new Error("busy"), { responseCode: 451 });
     await expect(run(email(), plain)).rejects.not.toBeInstanceOf(NonRetryableError);
     refusal = Object.assign(new Error("no"), { responseCode: 554 });
@@ -130,14 +130,14 @@ describe("email", () => {
     await expect(away).rejects.not.toBeInstanceOf(NonRetryableError);
   });
 
-  it("ends when its signal fires", async () => {
+  it("stops sending when its signal fires", async () => {
     const controller = new AbortController();
     onData = () => controller.abort(new Error("stop now"));
     await expect(run(email(), plain, { signal: controller.signal })).rejects.toThrow("stop now");
     onData = () => undefined;
   });
 
-  it("needs a mail server and a sender", async () => {
+  it("fails without a mail server or a sender", async () => {
     await expect(run(email({ CARILLON_SMTP_URL: "" }), plain)).rejects.toThrow("set CARILLON_SMTP_URL");
     await expect(run(email({ CARILLON_SMTP_FROM: "" }), plain)).rejects.toThrow("CARILLON_SMTP_FROM");
   });
@@ -156,7 +156,7 @@ describe("email", () => {
       { ...plain, attachments: Array.from({ length: 5 }, () => ({ filename: "a", content: "x".repeat(262_000) })) },
       "/attachments",
     ],
-  ])("refuses %j for good, and says where", async (payload, pointer) => {
+  ])("refuses the payload %j at %s, and fails its run for good", async (payload, pointer) => {
     expect(
       email()
         .check(payload)

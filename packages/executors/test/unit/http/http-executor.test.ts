@@ -6,7 +6,7 @@ import { AddressRules, HttpTimeoutError, NonRetryableError, RetryAfterError } fr
 import { httpExecutor } from "../../../src/index.js";
 import { hostWith, run } from "../fixture.js";
 
-interface Seen {
+interface Received {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: IncomingMessage["headers"];
@@ -16,15 +16,15 @@ interface Seen {
 describe("http", () => {
   let server: Server;
   let base: string;
-  let seen: Seen[] = [];
-  let answer: (response: ServerResponse, request: Seen) => void;
+  let received: Received[] = [];
+  let answer: (response: ServerResponse, request: Received) => void;
   beforeAll(async () => {
     server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
         const one = { method: request.method, url: request.url, headers: request.headers, body };
-        seen.push(one);
+        received.push(one);
         answer(response, one);
       });
     });
@@ -38,16 +38,16 @@ describe("http", () => {
 
   const http = httpExecutor(hostWith());
   const answering = (status: number, headers: Record<string, string> = {}, body = ""): void => {
-    seen = [];
+    received = [];
     answer = (response) => response.writeHead(status, headers).end(body);
   };
   const json = { "content-type": "application/json" };
 
-  it("sends method, headers and body, names the run, and answers status and JSON", async () => {
+  it("sends method, headers and body with the ids of the run, and returns status and JSON", async () => {
     answering(201, json, '{"ok":true}');
     const payload = { url: `${base}/x`, method: "post", headers: { "X-A": "1" }, body: { n: 1 } };
     expect(await run(http, payload)).toEqual({ status: 201, body: { ok: true } });
-    expect(seen).toMatchObject([
+    expect(received).toMatchObject([
       {
         method: "POST",
         url: "/x",
@@ -64,7 +64,7 @@ describe("http", () => {
     ]);
   });
 
-  describe("that another job's end started", () => {
+  describe("with upstream runs", () => {
     const before = {
       runId: "u1",
       jobId: "j0",
@@ -75,7 +75,7 @@ describe("http", () => {
     } as const;
     const upstream = async () => [{ ...before, output: { rows: 3, name: "a/b" }, isOutputCut: false, error: null }];
 
-    it("puts the output and the outcome of the runs before into its templates", async () => {
+    it("renders the output and the status of upstream runs in templates", async () => {
       answering(200);
       const payload = {
         url: `${base}/files/{upstream.0.output.name}`,
@@ -85,33 +85,33 @@ describe("http", () => {
       };
       expect(http.check(payload)).toEqual([]);
       await run(http, payload, { upstream });
-      expect(seen[0]).toMatchObject({ url: "/files/a%2Fb", headers: { "x-before": "etl succeeded" } });
-      expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ rows: 3, all: { rows: 3, name: "a/b" } });
+      expect(received[0]).toMatchObject({ url: "/files/a%2Fb", headers: { "x-before": "etl succeeded" } });
+      expect(JSON.parse(received[0]?.body ?? "")).toEqual({ rows: 3, all: { rows: 3, name: "a/b" } });
     });
 
-    it("judges the answer by a rule that knows them", async () => {
+    it("evaluates the success rule over upstream runs", async () => {
       answering(200, json, '{"stored":3}');
       const payload = { url: `${base}/x`, success: "body.stored == upstream[0].output.rows" };
       expect(await run(http, payload, { upstream })).toMatchObject({ status: 200 });
       answering(200, json, '{"stored":2}');
-      await expect(run(http, payload, { upstream })).rejects.toThrow(/does not take/);
+      await expect(run(http, payload, { upstream })).rejects.toThrow(/is false/);
     });
 
-    it("asks for them only where something names them, and refuses a value that is not there", async () => {
+    it("reads upstream runs only if a template names them, and refuses a value that is missing", async () => {
       answering(200);
-      let asked = 0;
+      let reads = 0;
       const none = async () => {
-        asked++;
+        reads++;
         return [];
       };
       await run(http, { url: `${base}/x` }, { upstream: none });
-      expect(asked).toBe(0);
+      expect(reads).toBe(0);
       const payload = { url: `${base}/{upstream.0.output.name}` };
-      await expect(run(http, payload, { upstream: none })).rejects.toThrow(/there is no upstream\.0/);
+      await expect(run(http, payload, { upstream: none })).rejects.toThrow(/upstream\.0 does not exist/);
     });
   });
 
-  it("names runs and jobs in templates as it was told them", async () => {
+  it("renders ids of runs and jobs as the API writes them", async () => {
     answering(200);
     const uuid = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const [runId, jobId] = [formatId("run", uuid), formatId("job", uuid)];
@@ -120,10 +120,10 @@ describe("http", () => {
     const headers = { "x-run": "{run.id} {run.job_id}", "x-before": "{upstream.0.run_id} {upstream.0.job_id}" };
     await run(http, { url: `${base}/x`, headers }, { runId, jobId, upstream });
     const shown = `${runId} ${jobId}`;
-    expect(seen[0]?.headers).toMatchObject({ "x-run": shown, "x-before": shown });
+    expect(received[0]?.headers).toMatchObject({ "x-run": shown, "x-before": shown });
   });
 
-  it("puts values into the address, the headers and the body, each so that it stays within its place", async () => {
+  it("escapes values so that they stay within their part of the URL, the headers and the body", async () => {
     answering(200);
     const data = { id: 'a/b?c="d"', n: 3 };
     const payload = {
@@ -134,42 +134,42 @@ describe("http", () => {
       data,
     };
     await run(http, payload);
-    expect(seen[0]).toMatchObject({ url: "/items/a%2Fb%3Fc%3D%22d%22?n=3", headers: { "x-run": "r1/1" } });
-    expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ id: data.id, n: 3, note: "number 3" });
+    expect(received[0]).toMatchObject({ url: "/items/a%2Fb%3Fc%3D%22d%22?n=3", headers: { "x-run": "r1/1" } });
+    expect(JSON.parse(received[0]?.body ?? "")).toEqual({ id: data.id, n: 3, note: "number 3" });
     const text = {
       ...payload,
       headers: { "content-type": "application/json" },
       body_template: '{{"id":"{payload.data.id}"}}',
     };
     await run(http, text);
-    expect(JSON.parse(seen[1]?.body ?? "")).toEqual({ id: data.id });
+    expect(JSON.parse(received[1]?.body ?? "")).toEqual({ id: data.id });
   });
 
-  it("refuses a value that would lead out of the author's path", async () => {
+  it("refuses a value that would leave the path of the URL", async () => {
     answering(200);
     const payload = { url: `${base}/items/{payload.data.id}/x`, data: { id: ".." } };
     await expect(run(http, payload)).rejects.toBeInstanceOf(NonRetryableError);
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it.each([
     [{ type: "bearer", secret: "token" }, { authorization: "Bearer s3cret-value" }],
     [{ type: "basic", username: "me", secret: "token" }, { authorization: "Basic bWU6czNjcmV0LXZhbHVl" }],
     [{ type: "header", name: "X-Key", secret: "token" }, { "x-key": "s3cret-value" }],
-  ])("proves itself by a secret: %j", async (auth, headers) => {
+  ])("authenticates by a secret: %j", async (auth, headers) => {
     answering(200);
     await run(http, { url: base, auth });
-    expect(seen).toMatchObject([{ headers }]);
+    expect(received).toMatchObject([{ headers }]);
   });
 
-  it("fails for good when the worker has no such secret", async () => {
+  it("fails for good if the worker has no such secret", async () => {
     answering(200);
     const sent = run(http, { url: base, auth: { secret: "other" } });
-    await expect(sent).rejects.toThrow(new NonRetryableError('this worker has no secret "other"'));
-    expect(seen).toEqual([]);
+    await expect(sent).rejects.toThrow(new NonRetryableError('This worker has no secret "other".'));
+    expect(received).toEqual([]);
   });
 
-  it("is tried again after a 503, and after the time that a 429 asks for, in seconds or as a date", async () => {
+  it("is retried after a 503, and after the time that a 429 asks for in seconds or as a date", async () => {
     answering(503);
     await expect(run(http, { url: base })).rejects.not.toBeInstanceOf(NonRetryableError);
     answering(429, { "retry-after": "7" });
@@ -182,23 +182,23 @@ describe("http", () => {
     await expect(run(http, { url: base })).rejects.not.toBeInstanceOf(RetryAfterError);
   });
 
-  it("ends for good at a 404", async () => {
+  it("fails for good at a 404", async () => {
     answering(404, {}, "nothing here");
-    const why = new NonRetryableError("the other side answered 404: nothing here");
+    const why = new NonRetryableError("The server answered 404: nothing here");
     await expect(run(http, { url: base })).rejects.toThrow(why);
   });
 
-  it("takes what its success rule takes, and nothing else", async () => {
+  it("succeeds if its success rule is true, and only then", async () => {
     answering(404, json, '{"state":"gone"}');
     const rule = { url: base, success: 'status == 404 && body.state == "gone"' };
     expect(await run(http, rule)).toEqual({ status: 404, body: { state: "gone" } });
     answering(200, json, '{"state":"busy"}');
     const refused = run(http, { url: base, success: 'body.state == "done"' });
-    await expect(refused).rejects.toThrow('which the success rule body.state == "done" does not take');
+    await expect(refused).rejects.toThrow('for which the success rule body.state == "done" is false');
     await expect(refused).rejects.not.toBeInstanceOf(NonRetryableError);
   });
 
-  it("reads no more than its cap of an endless answer, and says so", async () => {
+  it("stops reading an endless answer at its limit and marks the output as truncated", async () => {
     answer = (response) => {
       const more = (): void => {
         if (!response.destroyed) response.write("x".repeat(16_384), () => setImmediate(more));
@@ -209,7 +209,7 @@ describe("http", () => {
     expect(output).toEqual({ status: 200, body: "x".repeat(1_000), truncated: true });
   });
 
-  it("gives up on an answer that does not begin or does not end in time", async () => {
+  it("fails if the answer does not begin or does not end in time", async () => {
     answer = () => undefined;
     const silent = run(http, { url: base, timeouts: { first_byte: "50ms" } });
     await expect(silent).rejects.toThrow(new HttpTimeoutError("the first byte of the answer took more than 50 ms"));
@@ -230,8 +230,8 @@ describe("http", () => {
     await closed;
   });
 
-  it("follows a redirect on the same origin with the secret, and none to elsewhere", async () => {
-    seen = [];
+  it("follows a redirect within the origin with the secret, and refuses any other", async () => {
+    received = [];
     answer = (response, { url }) => {
       if (url === "/a") response.writeHead(307, { location: "/b" }).end();
       else if (url === "/away") response.writeHead(302, { location: "http://127.0.0.2/" }).end();
@@ -240,7 +240,7 @@ describe("http", () => {
     };
     const payload = { url: `${base}/a`, method: "POST", body: "x", auth: { secret: "token" } };
     expect(await run(http, payload)).toEqual({ status: 200, body: "here" });
-    expect(seen[1]).toMatchObject({
+    expect(received[1]).toMatchObject({
       method: "POST",
       url: "/b",
       body: "x",
@@ -250,7 +250,7 @@ describe("http", () => {
     await expect(run(http, { url: `${base}/loop` })).rejects.toThrow("more than 5 redirects");
   });
 
-  it("reaches no address that is closed, by number or by name, and connects to none", async () => {
+  it("connects to no private address, whether the URL has the address or a name", async () => {
     answering(200);
     const guarded = httpExecutor(hostWith({ outbound: new AddressRules() }));
     await expect(run(guarded, { url: base })).rejects.toThrow("127.0.0.1 is not a public address");
@@ -260,54 +260,54 @@ describe("http", () => {
     });
     const url = base.replace("127.0.0.1", "innocent.example");
     await expect(run(httpExecutor(named), { url })).rejects.toThrow("innocent.example is at 127.0.0.1");
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it("connects to the address that was checked, whatever the name would lead to now, and keeps the name", async () => {
+  it("connects to the address that was checked, even if the name resolves to another one now, and sends the name", async () => {
     answering(200);
-    let asked = 0;
-    const resolve = async () => (asked++ === 0 ? [{ address: "127.0.0.1", family: 4 }] : []);
+    let reads = 0;
+    const resolve = async () => (reads++ === 0 ? [{ address: "127.0.0.1", family: 4 }] : []);
     const rebound = httpExecutor(hostWith({ resolve }));
     await run(rebound, { url: base.replace("127.0.0.1", "rebinds.example") });
-    expect(seen).toMatchObject([{ headers: { host: base.replace("http://127.0.0.1", "rebinds.example") } }]);
+    expect(received).toMatchObject([{ headers: { host: base.replace("http://127.0.0.1", "rebinds.example") } }]);
   });
 
   describe("with a callback", () => {
     const called = httpExecutor(hostWith({ callbackBase: () => "https://carillon.example/" }));
     const waited = new Error("waits");
-    const callback = (came: CallbackAnswer | null = null) => ({
-      callback: async () => ({ token: "t0ken", answer: came, wait: (ms: number) => Object.assign(waited, { ms }) }),
+    const callback = (result: CallbackAnswer | null = null) => ({
+      callback: async () => ({ token: "t0ken", answer: result, wait: (ms: number) => Object.assign(waited, { ms }) }),
     });
 
-    it("tells the other side where to call back, and lets the run wait after a 202", async () => {
+    it("sends the callback URL, and lets the run wait after a 202", async () => {
       answering(202);
       const payload = { url: base, method: "POST", callback: { timeout: "2h" } };
       await expect(run(called, payload, callback())).rejects.toBe(waited);
       expect(waited).toMatchObject({ ms: 7_200_000 });
-      expect(seen).toMatchObject([
+      expect(received).toMatchObject([
         { headers: { "carillon-callback-url": "https://carillon.example/v1/callbacks/t0ken" } },
       ]);
     });
 
-    it("has its answer at once where the other side gives one", async () => {
+    it("returns at once the answer of a server that does not defer it", async () => {
       answering(200, {}, "done");
       expect(await run(called, { url: base, callback: true }, callback())).toEqual({ status: 200, body: "done" });
     });
 
-    it("sends nothing when the callback came while nobody had the run", async () => {
+    it("sends nothing if the callback arrived before this attempt", async () => {
       answering(202);
-      const came = callback({ status: "succeeded", output: { rows: 3 } });
-      expect(await run(called, { url: base, callback: true }, came)).toEqual({ rows: 3 });
+      const arrived = callback({ status: "succeeded", output: { rows: 3 } });
+      expect(await run(called, { url: base, callback: true }, arrived)).toEqual({ rows: 3 });
       const error = { type: "Remote", message: "no", retryable: false };
       const failed = run(called, { url: base, callback: true }, callback({ status: "failed", error }));
       await expect(failed).rejects.toThrow(new NonRetryableError("no"));
-      expect(seen).toEqual([]);
+      expect(received).toEqual([]);
     });
 
-    it("needs to know where callbacks arrive", async () => {
+    it("fails for good without the address for callbacks", async () => {
       answering(202);
       await expect(run(http, { url: base, callback: true }, callback())).rejects.toThrow("CARILLON_PUBLIC_URL");
-      expect(seen).toEqual([]);
+      expect(received).toEqual([]);
     });
   });
 
@@ -328,12 +328,12 @@ describe("http", () => {
     [{ url: "http://x", max_response_bytes: -1 }, "/max_response_bytes"],
     [{ url: "http://x", auth: { secret: "no such/name" } }, "/auth/secret"],
     [{ url: "http://x", metod: "GET" }, "/metod"],
-  ])("refuses %j for good, and says where", async (payload, pointer) => {
+  ])("refuses the payload %j at %s, and fails its run for good", async (payload, pointer) => {
     expect(http.check(payload).map((fault) => fault.pointer)).toContain(pointer);
     await expect(run(http, payload)).rejects.toBeInstanceOf(NonRetryableError);
   });
 
-  it("takes no header that would end the header", async () => {
+  it("refuses a value that would end its header", async () => {
     answering(200);
     const payload = { url: base, headers: { "x-a": "{payload.data.v}" }, data: { v: "1\r\nx-b: 2" } };
     await expect(run(http, payload)).rejects.toBeInstanceOf(NonRetryableError);

@@ -1,21 +1,22 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dockerExecutor } from "@carillon/executor-docker";
+import { dockerExecutor } from "../../../src/docker/docker-executor.js";
 import { NonRetryableError, RunStoppedError } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostWith, type Line, run } from "../fixture.js";
-import { type Asked, type Said, StandIn } from "./stand-in.js";
+import { certificates, FakeServer, type Received, type Reply } from "./fake-server.js";
 
-/** An engine that has containers by name; each ends after it was looked at so often. */
+/** An engine with containers by name; each ends at its nth inspection. */
 class FakeEngine {
-  readonly containers = new Map<string, { status: string; looks: number; exitCode: number; body: unknown }>();
+  readonly containers = new Map<string, { status: string; inspections: number; exitCode: number; body: unknown }>();
   images = new Set(["alpine:3"]);
   exitCode = 0;
-  looksToEnd = 2;
+  inspectionsToEnd = 2;
   onInspect: () => void = () => undefined;
 
-  answer({ method, path, query, body }: Asked): Said {
+  answer({ method, path, query, body }: Received): Reply {
     const at = path.replace("/v1.41", "");
     if (at === "/images/create") {
       this.images.add(query.get("fromImage") ?? "");
@@ -31,15 +32,15 @@ class FakeEngine {
     if (verb === "logs") return { status: 200, body: logs };
     if (verb !== "json") return { status: 204 };
     this.onInspect();
-    if (found.status === "running" && ++found.looks >= this.looksToEnd) found.status = "exited";
+    if (found.status === "running" && ++found.inspections >= this.inspectionsToEnd) found.status = "exited";
     const { status: Status, exitCode: ExitCode } = found;
     return { status: 200, body: { State: { Status, ExitCode, OOMKilled: ExitCode === 137 } } };
   }
 
-  #create(name: string, body: { Image: string }): Said {
+  #create(name: string, body: { Image: string }): Reply {
     if (this.containers.has(name)) return { status: 409, body: { message: "in use" } };
     if (!this.images.has(body.Image)) return { status: 404, body: { message: "no such image" } };
-    this.containers.set(name, { status: "created", looks: 0, exitCode: this.exitCode, body });
+    this.containers.set(name, { status: "created", inspections: 0, exitCode: this.exitCode, body });
     return { status: 201 };
   }
 }
@@ -58,12 +59,12 @@ const logs = Buffer.concat([
 
 describe("docker", () => {
   let engine: FakeEngine;
-  let server: StandIn;
+  let server: FakeServer;
   let folder: string;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "carillon-docker-"));
     engine = new FakeEngine();
-    server = await new StandIn((asked) => engine.answer(asked)).listen(join(folder, "docker.sock"));
+    server = await new FakeServer((request) => engine.answer(request)).listen(join(folder, "docker.sock"));
   });
   afterEach(async () => {
     await server.close();
@@ -82,7 +83,7 @@ describe("docker", () => {
       { level: "info", message: "hello" },
       { level: "warn", message: "oops" },
     ]);
-    expect(server.asked[0]).toMatchObject({
+    expect(server.received[0]).toMatchObject({
       body: {
         Image: "alpine:3",
         Cmd: ["true"],
@@ -93,36 +94,36 @@ describe("docker", () => {
     expect(engine.containers.size).toBe(0);
   });
 
-  it("pulls an image that is not there, unless it may not", async () => {
+  it("pulls a missing image, unless the job forbids it", async () => {
     engine.images.clear();
     const never = run(docker(), { ...payload, pull: "never" });
-    await expect(never).rejects.toThrow(new NonRetryableError("there is no image alpine:3"));
+    await expect(never).rejects.toThrow(new NonRetryableError("There is no image alpine:3."));
     expect(await run(docker(), payload)).toEqual({ exit_code: 0 });
     expect(server.calls).toContain("POST /v1.41/images/create");
   });
 
-  it("adopts the container that a lost worker began, and starts none beside it", async () => {
-    engine.containers.set(name, { status: "running", looks: 0, exitCode: 0, body: {} });
+  it("adopts the container that a lost worker started, and starts no second one", async () => {
+    engine.containers.set(name, { status: "running", inspections: 0, exitCode: 0, body: {} });
     expect(await run(docker(), payload)).toEqual({ exit_code: 0 });
     expect(server.calls).not.toContain(`POST /v1.41/containers/${name}/start`);
   });
 
-  it("takes the end of a container that was over before it was adopted: it is not started again", async () => {
-    engine.containers.set(name, { status: "exited", looks: 0, exitCode: 3, body: {} });
+  it("reports the exit code of an adopted container that has ended, and does not start it again", async () => {
+    engine.containers.set(name, { status: "exited", inspections: 0, exitCode: 3, body: {} });
     await expect(run(docker(), payload)).rejects.toThrow("ended with code 3");
     expect(server.calls).not.toContain(`POST /v1.41/containers/${name}/start`);
   });
 
-  it("ends what the attempt before it left", async () => {
-    engine.containers.set(name, { status: "running", looks: 0, exitCode: 0, body: {} });
+  it("removes the container of the attempt before", async () => {
+    engine.containers.set(name, { status: "running", inspections: 0, exitCode: 0, body: {} });
     await run(docker(), payload, { attempt: 2 });
     expect(server.calls[0]).toBe(`DELETE /v1.41/containers/${name}`);
   });
 
-  it("fails with the code of the container", async () => {
+  it("fails with the exit code of the container", async () => {
     engine.exitCode = 137;
     await expect(run(docker(), payload)).rejects.toThrow(
-      "the container of alpine:3 ended with code 137, out of memory",
+      "The container of alpine:3 ended with code 137, out of memory.",
     );
   });
 
@@ -131,22 +132,67 @@ describe("docker", () => {
     ["cancelled_by_user", false],
     ["drain", true],
     ["session_lost", true],
-  ])("when the run is to stop for %s, the container goes on: %s", async (reason, goesOn) => {
-    engine.looksToEnd = Infinity;
+  ])("after a stop for %s, the container still exists: %s", async (reason, isLeft) => {
+    engine.inspectionsToEnd = Infinity;
     const controller = new AbortController();
     engine.onInspect = () => controller.abort(new RunStoppedError(reason));
     await expect(run(docker(), payload, { signal: controller.signal })).rejects.toThrow(RunStoppedError);
-    expect(engine.containers.has(name)).toBe(goesOn);
+    expect(engine.containers.has(name)).toBe(isLeft);
   });
 
-  it("ends for good at what the engine refuses, and is tried again when it is away", async () => {
-    const refused = await new StandIn(() => ({ status: 400, body: { message: "bad parameter" } })).listen();
+  it("fails for good if the engine refuses a request, and may be retried if the engine is away", async () => {
+    const refused = await new FakeServer(() => ({ status: 400, body: { message: "bad parameter" } })).listen();
     const at = (url: string) => dockerExecutor(hostWith({ env: { DOCKER_HOST: url.replace("http:", "tcp:") } }));
     const bad = run(at(refused.url), payload);
-    await expect(bad).rejects.toThrow("docker answered 400 to POST /containers/create: bad parameter");
+    await expect(bad).rejects.toThrow("Docker answered 400 to POST /containers/create: bad parameter");
     await expect(bad).rejects.toBeInstanceOf(NonRetryableError);
     await refused.close();
     await expect(run(at("http://127.0.0.1:1"), payload)).rejects.not.toBeInstanceOf(NonRetryableError);
+  });
+
+  describe("engines", () => {
+    let secure: FakeServer;
+    beforeEach(async () => {
+      secure = await new FakeServer((request) => engine.answer(request), { isMutual: true }).listen();
+    });
+    afterEach(() => secure.close());
+
+    const runWith = (env: Record<string, string>) => run(dockerExecutor(hostWith({ env })), payload);
+    const tcp = () => secure.url.replace("https:", "tcp:");
+
+    it("finds the engine at DOCKER_HOST, with the client certificate in DOCKER_CERT_PATH", async () => {
+      const env = { DOCKER_HOST: tcp(), DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: certificates };
+      expect(await runWith(env)).toEqual({ exit_code: 0 });
+      await expect(runWith({ ...env, DOCKER_CERT_PATH: folder })).rejects.toThrow("certificate");
+    });
+
+    /** A context as `docker context create` stores it. */
+    const addContext = (context: string, endpoint: object): string => {
+      const id = createHash("sha256").update(context).digest("hex");
+      mkdirSync(join(folder, "contexts/meta", id), { recursive: true });
+      const meta = { Name: context, Endpoints: { docker: endpoint } };
+      writeFileSync(join(folder, "contexts/meta", id, "meta.json"), JSON.stringify(meta));
+      return join(folder, "contexts/tls", id, "docker");
+    };
+
+    it("finds the engine by the context that DOCKER_CONTEXT or the configuration of the docker command names", async () => {
+      cpSync(certificates, addContext("build", { Host: tcp(), SkipTLSVerify: false }), { recursive: true });
+      addContext("colima", { Host: `unix://${folder}/docker.sock` });
+      writeFileSync(join(folder, "config.json"), JSON.stringify({ currentContext: "colima" }));
+      expect(await runWith({ DOCKER_CONFIG: folder, DOCKER_CONTEXT: "build" })).toEqual({ exit_code: 0 });
+      expect([secure.received.length > 0, server.received.length]).toEqual([true, 0]);
+      expect(await runWith({ DOCKER_CONFIG: folder })).toEqual({ exit_code: 0 });
+      expect(server.received.length).toBeGreaterThan(0);
+    });
+
+    it.each([
+      [{ DOCKER_CONTEXT: "gone" }, 'no Docker context "gone"'],
+      [{ DOCKER_HOST: "ssh://build" }, "for ssh://, forward the socket"],
+    ])("fails for good without an engine that it can use: %j", async (env, message) => {
+      const failed = runWith({ DOCKER_CONFIG: folder, ...env });
+      await expect(failed).rejects.toBeInstanceOf(NonRetryableError);
+      await expect(failed).rejects.toThrow(message);
+    });
   });
 
   it.each([
@@ -154,7 +200,7 @@ describe("docker", () => {
     [{ image: "a b" }, "/image"],
     [{ image: "a", cpus: 0 }, "/cpus"],
     [{ image: "a", privileged: true }, "/privileged"],
-  ])("refuses %j, and says where", (wrong, pointer) => {
+  ])("refuses the payload %j at %s", (wrong, pointer) => {
     const found = docker().check(wrong);
     expect(found.map((fault) => fault.pointer)).toContain(pointer);
   });

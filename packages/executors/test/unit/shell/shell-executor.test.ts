@@ -15,7 +15,7 @@ const shell = shellExecutor(hostWith({ env }), { cwd: folder });
 const script = (code: string, more: object = {}) => ({ command: [node, "-e", code], ...more });
 
 describe("shell", () => {
-  it("runs a program with its arguments as they are, without a shell", async () => {
+  it("runs a program with unchanged arguments, without a shell", async () => {
     const code = "console.log(JSON.stringify(process.argv.slice(1)))";
     const command = [node, "-e", code, "--", "$HOME; echo x", "* | cat"];
     expect(await run(shell, { command, output: "json" })).toMatchObject({
@@ -24,7 +24,7 @@ describe("shell", () => {
     });
   });
 
-  it("gives it only the variables that the worker passes on, the job's own, and what names the run", async () => {
+  it("runs the command with the variables that the worker passes on, those of the job and those of the run only", async () => {
     const payload = script("console.log(JSON.stringify([process.env, process.cwd()]))", {
       env: { LEVEL: "3" },
       secret_env: { PGPASSWORD: "token" },
@@ -44,7 +44,7 @@ describe("shell", () => {
     expect(stdout[1]).toBe(folder);
   });
 
-  it("logs what it writes line by line, without the secrets that it was given", async () => {
+  it("logs the output of the command by lines, without its secrets", async () => {
     const lines: Line[] = [];
     const code = "console.log('one\\ntwo ' + process.env.S); console.error('oops'); process.stdout.write('end')";
     await run(shell, script(code, { secret_env: { S: "token" } }), { lines });
@@ -56,12 +56,12 @@ describe("shell", () => {
     expect(lines.filter((line) => line.level === "warn").map((line) => line.message)).toEqual(["oops"]);
   });
 
-  it("keeps the end of a long output", async () => {
+  it("returns the end of a long output", async () => {
     const payload = script("console.log('x'.repeat(200000)); console.log('last')", { max_output_bytes: 100 });
     expect(await run(shell, payload)).toMatchObject({ stdout: `${"x".repeat(94)}\nlast\n`, truncated: true });
   });
 
-  it("fails with the last words of a command whose code is no success, for good if the job says so", async () => {
+  it("fails with the last output of a command without success, for good at a fatal code", async () => {
     const failed = run(shell, script("console.error('no disk'); process.exit(3)"));
     await expect(failed).rejects.toThrow(`${node} ended with code 3: no disk`);
     await expect(failed).rejects.not.toBeInstanceOf(NonRetryableError);
@@ -70,16 +70,16 @@ describe("shell", () => {
     await expect(fatal).rejects.toBeInstanceOf(NonRetryableError);
   });
 
-  it("fails for good when there is no such program or folder", async () => {
+  it("fails for good if the program or the folder does not exist", async () => {
     await expect(run(shell, { command: ["no-such-program"] })).rejects.toThrow(NonRetryableError);
     await expect(run(shell, { command: [node], cwd: "/no/such/folder" })).rejects.toThrow(NonRetryableError);
   });
 
-  it("hands the command its input", async () => {
+  it("writes stdin of the payload to the command", async () => {
     expect(await run(shell, { command: ["cat"], stdin: "hello" })).toMatchObject({ stdout: "hello" });
   });
 
-  it("hands the command the runs that started it, where the job says so", async () => {
+  it("writes the upstream runs to the command if the job asks for them", async () => {
     const before = {
       runId: "u1",
       jobId: "j0",
@@ -95,7 +95,7 @@ describe("shell", () => {
     expect(shell.check({ command: ["cat"], upstream: "yes" })).toMatchObject([{ pointer: "/upstream" }]);
   });
 
-  it("ends the whole process group when its signal fires: asked first, then ended", async () => {
+  it("ends the whole process group when its signal fires, by TERM and then by KILL", async () => {
     const controller = new AbortController();
     const stop = new RunStoppedError("cancelled_by_user");
     // The command and its child both ignore the first signal.
@@ -120,7 +120,7 @@ describe("shell", () => {
     await gone(childPid);
   });
 
-  it("ends what a command left behind in its group", async () => {
+  it("ends processes that a command left in its group", async () => {
     const file = join(folder, "left.pid");
     const code =
       "const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {stdio: 'inherit'});" +
@@ -138,13 +138,13 @@ describe("shell", () => {
     [{ command: ["a"], env: { CARILLON_FENCE: "9" } }, "/env"],
     [{ command: ["a"], success_codes: [300] }, "/success_codes"],
     [{ command: ["a"], shell: true }, "/shell"],
-  ])("refuses %j for good, and says where", async (payload, pointer) => {
+  ])("refuses the payload %j at %s, and fails its run for good", async (payload, pointer) => {
     expect(shell.check(payload).map((fault) => fault.pointer)).toContain(pointer);
     await expect(run(shell, payload)).rejects.toBeInstanceOf(NonRetryableError);
   });
 });
 
-/** Resolves when there is no such process, or only what its parent has not fetched yet. */
+/** Resolves when the process is gone or a zombie. */
 async function gone(pid: number): Promise<void> {
   for (;;) {
     if (!isAlive(pid)) return;

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parseStatementFile } from "../../../src/sql/statement-file.js";
-import { type Statements, collectSources, makeStatements, readStatementSources } from "../../../src/sql/statements.js";
+import {
+  type Statements,
+  collectSources,
+  makeStatements,
+  numberParameters,
+  readStatementSources,
+} from "../../../src/sql/statements.js";
 
 const file = `-- What this file is about.
 
@@ -56,15 +62,38 @@ describe("the statements of this package", () => {
   );
 
   it.each(sources.map(({ name, header, text }) => [name, { header, text }] as const))(
-    "%s names every parameter that it uses, and no other",
-    (_name, { header, text }) => {
-      const used = new Set([...text.matchAll(/\$(\d+)\b/g)].map(([, number]) => Number(number)));
-      const told = new Set(
-        [...(header.get("params") ?? "").matchAll(/\$(\d+)\b/g)].map(([, number]) => Number(number)),
-      );
-      expect([...told].sort((a, b) => a - b)).toEqual([...used].sort((a, b) => a - b));
+    "%s lists every parameter that it uses in its header, and no other",
+    (name, { header, text }) => {
+      const used = new Set([...text.matchAll(/\$(\d+)\b/g)].map(([, number]) => `$${number}`));
+      for (const param of numberParameters(name, text).params) used.add(`:${param}`);
+      const listed = [...(header.get("params") ?? "").matchAll(/\$\d+\b|(?<![\w:]):[a-z_][a-z0-9_]*/g)].map(String);
+      expect([...new Set(listed)].sort()).toEqual([...used].sort());
     },
   );
+});
+
+describe("named parameters", () => {
+  const statement = (text: string) =>
+    makeStatements([{ name: "run.find", header: new Map(), text }], "one").get("run.find");
+
+  it("are numbered in the order of their first appearance", () => {
+    const found = statement("select :id::uuid, :from_ms where id = :id");
+    expect(found.text).toBe("select $1::uuid, $2 where id = $1");
+    expect(found.params).toEqual(["id", "from_ms"]);
+  });
+
+  it("take their values from an object with their names in camelCase", () => {
+    expect(statement("select :id, :from_ms").values({ fromMs: 5, id: "a" })).toEqual(["a", 5]);
+  });
+
+  it("are not found in casts, slices, literals, identifiers and comments", () => {
+    const text = `select a::int, b[1:2], c[d : e], ':f', ":g" -- :h`;
+    expect(statement(text).text).toBe(text);
+  });
+
+  it("do not mix with numbered ones", () => {
+    expect(() => statement("select :id, $1")).toThrow("both named and numbered");
+  });
 });
 
 describe("makeStatements", () => {

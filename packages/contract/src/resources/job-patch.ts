@@ -1,0 +1,143 @@
+import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { Findings } from "../check/findings.js";
+import { soundBody } from "../check/read-body.js";
+import { described, object } from "../fields.js";
+import { mergePatch, mergePatchOf, removableFields } from "../merge-patch.js";
+import { changeErrors, definitionErrors, type Operation } from "../operation.js";
+import { explainJobField, JobCreate, jobFields, legacyFieldNames, normaliseJobRequest } from "./job-create.js";
+import { requestOfJob } from "./job-definition.js";
+import { isCompanion, scheduleKinds, ScheduleRequest } from "./job-schedule.js";
+import { etag, Job, JobRef } from "./job.js";
+import type { RequestContext } from "./request-context.js";
+
+const { task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
+const schedulePatch = mergePatchOf(ScheduleRequest);
+
+/** Takes no spellings of other systems: a patch names fields as answers do. */
+export const JobPatch = object(
+  "JobPatch",
+  {
+    task,
+    payload: Type.Optional(Type.Unknown({ description: "Replaced as a whole, never merged; null is a payload" })),
+    schedule: Type.Optional(
+      described(schedulePatch, "Merged. Another kind (cron, every, at …) replaces the present one"),
+    ),
+    key: Type.Optional(Type.String({ description: "Cannot be changed: only the present key is accepted" })),
+    ...removableFields(others),
+  },
+  {
+    description: "A merge patch (RFC 7396): members that are left out stay, null removes a member, lists are replaced",
+    examples: [{ schedule: { cron: "0 6 * * *" }, labels: { team: null } }],
+  },
+);
+export type JobPatch = Static<typeof JobPatch>;
+
+const changing = {
+  tag: "Jobs",
+  permission: "jobs:write",
+  rateClass: "write",
+  params: JobRef,
+  conditional: true,
+} as const;
+
+const theJob = { description: "The job as it is now", schema: Job, headers: { ETag: etag } };
+
+export const putJob = {
+  ...changing,
+  method: "PUT",
+  path: "/v1/jobs/{id}",
+  aliases: [{ path: "/jobs/{id}" }],
+  client: "jobs.put",
+  summary: "Create or replace a job by its key",
+  description:
+    "With /v1/jobs/@{key}, creates the job or replaces its definition, so that the same call can be repeated. With an id, " +
+    "replaces an existing job. Without a schedule, an existing one-off job keeps its instant.",
+  body: JobCreate,
+  answers: {
+    200: theJob,
+    201: { description: "The new job", schema: Job, headers: { Location: "The address of the job", ETag: etag } },
+  },
+  errors: [...definitionErrors, ...changeErrors],
+} as const satisfies Operation;
+
+export const updateJob = {
+  ...changing,
+  method: "PATCH",
+  path: "/v1/jobs/{id}",
+  aliases: [{ path: "/jobs/{id}" }],
+  client: "jobs.update",
+  summary: "Change parts of a job",
+  description:
+    "Applies a merge patch. Fires that are already due use the previous definition; later ones use the new one. A patch " +
+    "that changes nothing makes no new version.",
+  body: JobPatch,
+  answers: { 200: theJob },
+  errors: [...definitionErrors, ...changeErrors],
+} as const satisfies Operation;
+
+/** Returns the patched definition. Pure; throws one CarillonError that names every fault. */
+export type ApplyJobPatch = (current: JobSpec, now: Instant) => JobSpec;
+
+/** The checks of what a patch changes. */
+type PatchChecks = Pick<RequestContext, "checkPayload" | "refuseTarget">;
+
+/** Checks the patch by itself. The patched definition is checked when the patch is applied. */
+export function readJobPatch(body: unknown, checks: PatchChecks = {}): ApplyJobPatch {
+  const findings = new Findings();
+  const explainUnknown = explainPatchField(findings);
+  const patch = soundBody(JobPatch, body, { findings, explainUnknown, example: '{"priority": 7}' });
+  findings.raise();
+  return (current, now) => applied(patch, current, now, checks);
+}
+
+function applied(patch: JobPatch, current: JobSpec, now: Instant, checks: PatchChecks): JobSpec {
+  refuseOtherKey(patch.key, current.key);
+  const before = requestOfJob(current);
+  const { payload, schedule, key: _, ...rest } = patch;
+  const merged = {
+    ...(mergePatch(before, rest) as object),
+    schedule: mergePatch(withoutOtherKinds(before.schedule ?? {}, schedule ?? {}), schedule ?? {}),
+    payload: null,
+  };
+  const value = Object.hasOwn(patch, "payload") ? payload : current.payload;
+  const context = { now, current, payload: { value }, ...checksOf(patch, checks) };
+  const { spec } = normaliseJobRequest(merged, context);
+  // The payload was checked already, now or when it was stored: an old one is not this caller's fault.
+  return { ...spec, payload: value };
+}
+
+/** Stored fields are not checked again: their faults are not this caller's. */
+function checksOf(patch: JobPatch, { checkPayload, refuseTarget }: PatchChecks): PatchChecks {
+  return {
+    ...(checkPayload !== undefined && ("payload" in patch || "task" in patch) && { checkPayload }),
+    ...(refuseTarget !== undefined && "callbacks" in patch && { refuseTarget }),
+  };
+}
+
+/** Callers find the job by its key, so a changed key would make another job. */
+export function refuseOtherKey(given: string | undefined, present: string | undefined): void {
+  if (given === undefined || given === present) return;
+  const own = present === undefined ? "This job has none" : `This job has ${JSON.stringify(present)}`;
+  const detail = `The key of a job cannot be changed. ${own}.`;
+  throw new CarillonError("field_invalid", `/key: ${detail}`, {
+    items: [{ pointer: "/key", code: "field_invalid", detail }],
+  });
+}
+
+/** A patch with another kind of schedule replaces the present kind, together with the fields that only go with that. */
+function withoutOtherKinds(before: ScheduleRequest, patch: Partial<Record<string, unknown>>): object {
+  const kind = scheduleKinds.find((name) => (patch[name] ?? null) !== null);
+  if (kind === undefined || kind in before) return before;
+  return Object.fromEntries(Object.entries(before).filter(([name]) => isCompanion(kind, name)));
+}
+
+function explainPatchField(findings: Findings): ReturnType<typeof explainJobField> {
+  const explain = explainJobField(findings);
+  return (pointer, parent, name) => {
+    if (parent !== "" || !legacyFieldNames.includes(name)) return explain(pointer, parent, name);
+    const detail = `${name} is accepted when a job is created. A change must use the field names of the answer.`;
+    findings.add(pointer, "unknown_field", detail);
+    return true;
+  };
+}

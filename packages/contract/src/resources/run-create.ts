@@ -1,0 +1,233 @@
+import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits, printablePattern } from "../bounds.js";
+import { isObject } from "../check/check-value.js";
+import { Findings } from "../check/findings.js";
+import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
+import { readBatch, readBody } from "../check/read-body.js";
+import {
+  Count,
+  described,
+  DurationText,
+  InstantText,
+  object,
+  readDuration,
+  readInstant,
+  stringEnum,
+} from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { Problem } from "./problem.js";
+import { addPayloadFaults, refuseLongPast, type RequestContext } from "./request-context.js";
+import { runLimits } from "./run-limits.js";
+import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { Run, RunWaitQuery } from "./run.js";
+import { withDefaults } from "./task-defaults.js";
+
+const DedupeRequest = object(
+  "DedupeRequest",
+  {
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.nameLength,
+        pattern: printablePattern,
+        description: "The identity of the run, in your own naming; without it the task alone is the identity",
+        examples: ["welcome:u003"],
+      }),
+    ),
+    on: Type.Optional(
+      stringEnum(dedupeActions, {
+        description:
+          "What happens while another run with this task and key counts: ignore returns that run (the default), reject is an " +
+          "error, replace replaces a run that no worker has yet",
+      }),
+    ),
+    window: Type.Optional(
+      DurationText("How long a run counts after its end; without it, a run counts only while it is live.", "1h"),
+    ),
+  },
+  { description: "Prevents a second run with the same identity" },
+);
+
+export const RunCreate = object(
+  "RunCreate",
+  {
+    task: runFields.task,
+    payload: runFields.payload,
+    queue: runFields.queue,
+    priority: runFields.priority,
+    delay: Type.Optional(DurationText("The delay before the run may start.", "3d")),
+    run_at: Type.Optional(InstantText("When the run may start; immediately by default")),
+    ...policyFields,
+    labels: runFields.labels,
+    searchable: runFields.searchable,
+    owner: runFields.owner,
+    dedupe: Type.Optional(DedupeRequest),
+  },
+  {
+    description: "task is required.",
+    examples: [{ task: "echo", payload: { hello: "world" }, dedupe: { key: "hello" } }],
+  },
+);
+export type RunCreate = Static<typeof RunCreate>;
+
+export const RunCreated = object("RunCreated", {
+  ...Run.properties,
+  is_new: Type.Boolean({
+    description: "Whether this call created the run; false for an existing run with the same dedupe key",
+  }),
+});
+export type RunCreated = Static<typeof RunCreated>;
+
+export const RunBatch = object(
+  "RunBatch",
+  { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each like the body that creates one run" }) },
+  {
+    description: `Up to ${limits.batch} runs. Each is stored or refused by itself`,
+    examples: [
+      {
+        runs: [
+          { task: "echo", payload: 1 },
+          { task: "echo", payload: 2 },
+        ],
+      },
+    ],
+  },
+);
+export type RunBatch = Static<typeof RunBatch>;
+
+const RunBatchResult = object(
+  "RunBatchResult",
+  {
+    id: Type.Optional(
+      Type.String({ description: "The id of the new run, or of the existing run with the same dedupe key" }),
+    ),
+    is_new: Type.Optional(Type.Boolean({ description: "Whether this call created the run" })),
+    problem: Type.Optional(described(Problem, "Why no run was stored")),
+  },
+  { description: "Either id and is_new, or problem" },
+);
+export type RunBatchResult = Static<typeof RunBatchResult>;
+
+export const RunBatchCreated = object("RunBatchCreated", {
+  results: Type.Array(RunBatchResult, { description: "In the order of the request" }),
+  created: Count("Created runs"),
+  duplicates: Count("Items for which a run existed already"),
+  refused: Count("Refused items"),
+});
+export type RunBatchCreated = Static<typeof RunBatchCreated>;
+
+export const createRun = {
+  method: "POST",
+  path: "/v1/runs",
+  aliases: [{ path: "/runs" }],
+  tag: "Runs",
+  client: "runs.create",
+  summary: "Create a run",
+  description:
+    "The run is durable when the call is answered. With dedupe the answer may be an existing run, as is_new and the status " +
+    "tell. With wait the call is answered when the run has ended, or after that time with the run as it is then.",
+  permission: "runs:write",
+  rateClass: "write",
+  query: RunWaitQuery,
+  body: RunCreate,
+  waits: true,
+  answers: {
+    200: { description: "The existing run with the same dedupe key", schema: RunCreated },
+    201: { description: "The new run", schema: RunCreated, headers: { Location: "The address of the run" } },
+  },
+  errors: [
+    ...bodyErrors,
+    "duration_invalid",
+    "instant_invalid",
+    "schedule_in_past",
+    "retry_invalid",
+    "limit_invalid",
+    "template_invalid",
+    "template_value_missing",
+    "template_value_invalid",
+    "payload_invalid",
+    "address_refused",
+    "run_duplicate",
+    "dedupe_busy",
+    ...storeErrors,
+  ],
+} as const satisfies Operation;
+
+export const createRuns = {
+  method: "POST",
+  path: "/v1/runs:batchCreate",
+  aliases: [{ path: "/runs:batchCreate" }],
+  tag: "Runs",
+  client: "runs.createMany",
+  clientBody: "runs",
+  summary: "Create many runs at once",
+  description: "Each run is stored or refused by itself. Stored runs are durable when the call is answered.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  body: RunBatch,
+  answers: { 200: { description: "The result for each item", schema: RunBatchCreated } },
+  errors: writeErrors,
+} as const satisfies Operation;
+
+/** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */
+export function readRunCreate(body: unknown, context: RequestContext): EnqueueSpec {
+  return readBody(RunCreate, body, (said, findings) => {
+    const given = withDefaults(said, context.defaultsOf?.(said.task ?? ""), findings);
+    if (isObject(body) && !("task" in body)) {
+      findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
+    }
+    const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner } = given;
+    const runAt = runAtOf(given, context, findings);
+    const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
+    const policy = {
+      ...runPolicy(placedPolicies(given), given, findings, context.refuseTarget),
+      ...runLimits(given, { value: payload }, findings),
+    };
+    addPayloadFaults(context.checkPayload, task, payload, findings);
+    return {
+      task,
+      queue,
+      priority,
+      payload,
+      runAt,
+      policy,
+      labels,
+      ...(owner !== undefined && { owner }),
+      ...(dedupe && { dedupe }),
+    };
+  });
+}
+
+/** Refuses the JSON text of a payload as `readRunCreate` would: for a run that otherwise equals one that was read. */
+export function refuseUnsoundPayload(text: string): void {
+  if (isPlainlySound(text)) return;
+  const findings = new Findings();
+  checkJsonValue({ payload: JSON.parse(text) as unknown }, findings);
+  findings.raise();
+}
+
+function runAtOf({ delay, run_at: text }: RunCreate, context: RequestContext, findings: Findings): Instant | null {
+  if (delay !== undefined && text !== undefined) {
+    findings.add("/delay", "field_invalid", "Means the same as /run_at. Send only one of them.");
+  }
+  if (delay !== undefined) {
+    const delayMs = readDuration(delay, "/delay", findings);
+    return delayMs === undefined ? null : context.now + delayMs;
+  }
+  const at = readInstant(text, "/run_at", findings);
+  const hint = "Send a later instant, or none to run at once.";
+  if (at !== undefined) refuseLongPast(at, context, { pointer: "/run_at", hint, findings });
+  return at ?? null;
+}
+
+/** At most ten years: a key that counts for longer belongs into a table of the caller's own. */
+const windowBounds = { minMs: 1, maxMs: 3_660 * 86_400_000 };
+
+function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["dedupe"]>, findings: Findings): Dedupe {
+  return { key, on, windowMs: readDuration(window, "/dedupe/window", findings, windowBounds) ?? null };
+}
+
+export function readRunBatch(body: unknown): readonly unknown[] {
+  return readBatch(body, "runs", '{"runs": [{"task": "echo"}]}');
+}

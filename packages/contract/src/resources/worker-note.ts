@@ -1,0 +1,176 @@
+import { logLevels, type LogLine, type NoteContent, noteLimits, type RunNote } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { tokenHashPattern, workerLimits } from "../bounds.js";
+import type { Findings } from "../check/findings.js";
+import { readBody } from "../check/read-body.js";
+import { object, stringEnum } from "../fields.js";
+import type { Operation } from "../operation.js";
+import { AgoMs, Fence, RunRef, runUuid, workerCall, workerCallErrors } from "./worker-protocol.js";
+import { WorkerRef } from "./worker.js";
+
+const noteKinds = [
+  "checkpoint",
+  "checkpoint_load",
+  "progress",
+  "log",
+  "step",
+  "step_load",
+  "once_begin",
+  "once_end",
+  "last_success",
+  "upstream",
+  "callback",
+  "alive",
+] as const;
+
+const Line = object("NotedLine", {
+  number: Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: "The number of the line within the attempt, from 1: a line that is sent twice is stored once",
+  }),
+  level: stringEnum(logLevels),
+  message: Type.String({ maxLength: noteLimits.logLineBytes }),
+  fields_json: Type.Optional(Type.String({ maxLength: noteLimits.logLineBytes, description: "An object as JSON" })),
+  ago_ms: AgoMs("How long before this call it was written"),
+});
+
+const Name = (description: string) => Type.String({ minLength: 1, maxLength: noteLimits.nameLength, description });
+
+export const WorkerNote = object(
+  "WorkerNote",
+  {
+    run_id: RunRef,
+    fence: Fence,
+    kind: stringEnum(noteKinds),
+    number: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "For a checkpoint or progress: increases within the attempt",
+      }),
+    ),
+    value_json: Type.Optional(
+      Type.String({
+        maxLength: noteLimits.valueBytes,
+        description: "For a checkpoint, step or once_end: the value, as JSON",
+      }),
+    ),
+    fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "For progress" })),
+    text: Type.Optional(Type.String({ maxLength: noteLimits.progressTextLength, description: "For progress" })),
+    name: Type.Optional(Name("For a step: its name")),
+    key: Type.Optional(Name("For a once: its key")),
+    keep_ms: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: noteLimits.maxOnceKeepMs,
+        description: "For a once_begin: how long the result is kept",
+      }),
+    ),
+    token_hash: Type.Optional(
+      Type.String({
+        pattern: tokenHashPattern,
+        description: "For a callback: the SHA-256 of the token with which another caller may end the run",
+      }),
+    ),
+    lines: Type.Optional(Type.Array(Line, { maxItems: noteLimits.logLines, description: "For a log: its lines" })),
+  },
+  { description: "State that a handler stores or loads" },
+);
+export type WorkerNote = Static<typeof WorkerNote>;
+
+const WorkerNotes = object("WorkerNotes", { notes: Type.Array(WorkerNote, { maxItems: workerLimits.notes }) });
+type WorkerNotes = Static<typeof WorkerNotes>;
+
+const NoteAnswer = object("NoteAnswer", {
+  kind: stringEnum(["done", "value", "busy", "lost", "refused"], {
+    description:
+      "done: stored, or there is no value; busy: another run is executing it; lost: another worker has the run; refused: the " +
+      "value cannot be stored",
+  }),
+  value_json: Type.Optional(Type.String({ description: "The requested value, as JSON" })),
+  at: Type.Optional(Type.Number({ description: "When it was stored, in milliseconds since 1970" })),
+  message: Type.Optional(Type.String({ description: "Why it was refused" })),
+});
+
+export const WorkerNoted = object("WorkerNoted", {
+  answers: Type.Array(NoteAnswer, { description: "One for each note, in the same order" }),
+});
+export type WorkerNoted = Static<typeof WorkerNoted>;
+
+export const noteRuns = {
+  ...workerCall,
+  path: "/v1/workers/{id}:note",
+  summary: "Store and load the state of handlers",
+  description:
+    "Checkpoints, progress, log lines, results of steps. The worker may send a note again if it got no answer. A claim that " +
+    "has ended is reported in the answer, not as an error.",
+  params: WorkerRef,
+  body: WorkerNotes,
+  bodyBytes: workerLimits.noteBytes,
+  answers: { 200: { description: "The result for each item", schema: WorkerNoted } },
+  errors: workerCallErrors,
+} as const satisfies Operation;
+
+/** Reads the notes of handlers; each must have the fields that its kind needs. */
+export function readNotes(body: unknown): readonly RunNote[] {
+  return readBody(WorkerNotes, body, ({ notes = [] }, findings) =>
+    notes.flatMap((note: WorkerNote | undefined, index) => {
+      // An item with a fault was recorded and left out.
+      if (note === undefined) return [];
+      const content = contentOf(note);
+      if (typeof content !== "string") return [{ ...content, runId: runUuid(note.run_id), fence: note.fence }];
+      missing(findings, index, content, note.kind);
+      return [];
+    }),
+  );
+}
+
+function missing(findings: Findings, index: number, name: string, kind: string): void {
+  findings.add(`/notes/${index}/${name}`, "field_missing", `${name} is required in a ${kind}.`);
+}
+
+/** The content, or the name of a missing field. */
+function contentOf(note: WorkerNote): NoteContent | string {
+  switch (note.kind) {
+    case "checkpoint":
+    case "progress":
+      return numberedContent(note);
+    case "step":
+    case "step_load":
+      return stepContent(note);
+    case "once_begin":
+    case "once_end":
+      return onceContent(note);
+    case "callback":
+      return note.token_hash === undefined ? "token_hash" : { kind: "callback", tokenHash: note.token_hash };
+    case "log":
+      return note.lines === undefined ? "lines" : { kind: "log", lines: note.lines.map(lineOf) };
+    default:
+      return { kind: note.kind };
+  }
+}
+
+function numberedContent({ kind, number, value_json: valueJson, fraction, text }: WorkerNote): NoteContent | string {
+  if (number === undefined) return "number";
+  if (kind === "checkpoint") return valueJson === undefined ? "value_json" : { kind, number, valueJson };
+  return fraction === undefined ? "fraction" : { kind: "progress", number, fraction, text: text ?? null };
+}
+
+function stepContent({ kind, name, value_json: valueJson }: WorkerNote): NoteContent | string {
+  if (name === undefined) return "name";
+  if (kind === "step_load") return { kind, name };
+  return valueJson === undefined ? "value_json" : { kind: "step", name, valueJson };
+}
+
+function onceContent({ kind, key, keep_ms: keepMs, value_json: valueJson }: WorkerNote): NoteContent | string {
+  if (key === undefined) return "key";
+  if (kind === "once_begin") return keepMs === undefined ? "keep_ms" : { kind, key, keepMs };
+  return valueJson === undefined ? "value_json" : { kind: "once_end", key, valueJson };
+}
+
+function lineOf({ number, level, message, fields_json: fieldsJson, ago_ms: agoMs }: WireLine): LogLine {
+  return { number, level, message, fieldsJson: fieldsJson ?? null, agoMs };
+}
+
+type WireLine = NonNullable<WorkerNote["lines"]>[number];

@@ -1,0 +1,98 @@
+import type { DurationMs } from "@carillon/core";
+import { PayloadReader, type TaskContext } from "@carillon/worker";
+import { runVariables } from "../run-environment.js";
+
+export interface KubernetesPayload {
+  readonly image: string;
+  readonly command: readonly string[] | undefined;
+  readonly args: readonly string[] | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables from secrets of the cluster: `secret/key` by variable. */
+  readonly secretEnv: Readonly<Record<string, string>>;
+  readonly serviceAccount: string | undefined;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  readonly requests: Readonly<Record<string, string>>;
+  readonly limits: Readonly<Record<string, string>>;
+  readonly everyMs: DurationMs;
+}
+
+const resourceName = {
+  max: 253,
+  pattern: /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  words: "a name of lower-case letters, digits, - and .",
+};
+const secretKey = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/[\w.-]+$/;
+
+/** Throws a PayloadError that names every fault. */
+export function readKubernetesPayload(payload: unknown): KubernetesPayload {
+  const reader = new PayloadReader("kubernetes", payload);
+  const resources = reader.object("resources");
+  const secretEnv = reader.texts("secret_env");
+  for (const [variable, place] of Object.entries(secretEnv))
+    if (!secretKey.test(place)) reader.fault("secret_env", `must name secret/key at ${variable}`);
+  const read: KubernetesPayload = {
+    image: reader.requiredText("image", { max: 500, pattern: /^[\w.\-/:@]+$/, words: "an image such as alpine:3" }),
+    command: reader.list("command"),
+    args: reader.list("args"),
+    env: reader.texts("env"),
+    secretEnv,
+    serviceAccount: reader.text("service_account", resourceName),
+    nodeSelector: reader.texts("node_selector"),
+    requests: resources?.texts("requests") ?? {},
+    limits: resources?.texts("limits") ?? {},
+    everyMs: reader.duration("poll_every", 60_000) ?? 2_000,
+  };
+  reader.end();
+  return read;
+}
+
+export const containerName = "main";
+/** How long the cluster keeps a Job that ended, for inspection. */
+const retentionSeconds = 3_600;
+
+/** The Job of one attempt. Carillon retries it, so the cluster does not. */
+export function jobManifest(name: string, payload: KubernetesPayload, context: TaskContext): object {
+  const { runId, attempt } = context;
+  const labels = {
+    "app.kubernetes.io/managed-by": "carillon",
+    "carillon.run": runId,
+    "carillon.attempt": String(attempt),
+  };
+  const { image, command, args, serviceAccount, nodeSelector, requests, limits } = payload;
+  const env = [
+    ...Object.entries({ ...payload.env, ...runVariables(context) }).map(([key, value]) => ({ name: key, value })),
+    ...Object.entries(payload.secretEnv).map(secretVariable),
+  ];
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name, labels },
+    spec: {
+      backoffLimit: 0,
+      ttlSecondsAfterFinished: retentionSeconds,
+      template: {
+        metadata: { labels },
+        spec: {
+          restartPolicy: "Never",
+          ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
+          ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
+          containers: [
+            {
+              name: containerName,
+              image,
+              ...(command !== undefined && { command }),
+              ...(args !== undefined && { args }),
+              env,
+              resources: { requests, limits },
+            },
+          ],
+        },
+      },
+    },
+  };
+}
+
+function secretVariable([name, place]: readonly [string, string]): object {
+  const [secret = "", key = ""] = place.split("/");
+  return { name, valueFrom: { secretKeyRef: { name: secret, key } } };
+}
