@@ -142,7 +142,7 @@ export class GatewayParts {
       },
       trialOf: (namespaceId, laneId) => {
         const lane = lanes.get(laneId);
-        return lane === null ? null : this.breakers.trialOf(namespaceId, lane);
+        return lane === null ? null : this.breakers.probeNameOf(namespaceId, lane);
       },
       onClaimed: (session, run) => {
         this.breakers.claimed([run]);

@@ -1,7 +1,7 @@
 import { deadlineError, type Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { ClaimedRun, FinishedRun, LaneStore } from "@carillon/store";
-import { tellLateEnd, tellLateStart } from "../runs/sla-events.js";
+import { emitLateEnd, emitLateStart } from "../runs/run-events.js";
 import { type Assigned, assignmentOf } from "./sessions/to-assignment.js";
 import type { Results } from "./results/results.js";
 import type { WorkerSession } from "./sessions/worker-session.js";
@@ -63,7 +63,7 @@ export class Handout {
         queue: assigned.queue,
         waitedMs: Math.max(0, at - run.runAt),
       });
-      if (run.policy.sla !== undefined) tellLateStart(run, assigned, at, onEvent);
+      if (run.policy.sla !== undefined) emitLateStart(run, assigned, at, onEvent);
       return assigned;
     });
   }
@@ -121,8 +121,8 @@ export class Handout {
         const of = { namespaceId, runId, jobId, task, queue };
         onEvent({ type: "run.finished", ...of, status: how.status, durationMs: 0 });
         if (run.policy.sla === undefined || how.status !== "failed") continue;
-        tellLateStart(run, { task, queue }, what.startedAt, onEvent);
-        tellLateEnd(run, { task, queue }, what.startedAt, onEvent);
+        emitLateStart(run, { task, queue }, what.startedAt, onEvent);
+        emitLateEnd(run, { task, queue }, what.startedAt, onEvent);
       }
     };
     results.end(ended).then(tell, onError);

@@ -71,7 +71,7 @@ export class LimitHarness {
   }
 
   /** The most runs of one key that were ever open at once. */
-  mostOpen(): Map<string, number> {
+  maxOpen(): Map<string, number> {
     const open = new Map<string, number>();
     const most = new Map<string, number>();
     for (const { kind, key } of this.journal) {

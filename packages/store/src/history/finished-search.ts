@@ -18,10 +18,10 @@ import {
   type Looked,
   type Stretch,
   dayMs,
-  mostDaysAtOnce,
-  mostScanned,
+  maxDaysAtOnce,
+  maxScanned,
   orderOf,
-  patience,
+  startTimeBudget,
   walkDays,
 } from "./history-days.js";
 
@@ -62,7 +62,7 @@ export class FinishedSearch {
   }
 
   async page(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>> {
-    const search = { namespaceId, filter, place, isLate: patience(this.#options.now) };
+    const search = { namespaceId, filter, place, isLate: startTimeBudget(this.#options.now) };
     const best = await this.#looks.best(namespaceId, filter);
     const look = best.way === "any" ? await this.#usualLook(namespaceId, filter) : best;
     const days = await this.#options.days.for(place, earliestEnd(filter) ?? 0);
@@ -108,7 +108,7 @@ export class FinishedSearch {
   async #look(look: NumberedLook, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
     if (look.tasks.length === 0) return { rows: [], edge: null, isStopped: false };
     const { direction } = place;
-    const most = Math.max(place.limit, Math.ceil(mostScanned / look.tasks.length));
+    const most = Math.max(place.limit, Math.ceil(maxScanned / look.tasks.length));
     const { by, until } = idBounds(look, place, stretch);
     const tags = [direction, look.way, look.numbering, `${direction}_${look.numbering}`, `${direction}_${by}`];
     const list = pickLines(this.#options.statements.get("history.list"), ...tags);
@@ -200,7 +200,7 @@ const fewTasks = 8;
 /** A namespace has few runs if it has less than this share of all. */
 const smallShare = 0.1;
 
-const anyRow: Look = { way: "any", tasks: [""], mostDays: mostDaysAtOnce };
+const anyRow: Look = { way: "any", tasks: [""], mostDays: maxDaysAtOnce };
 
 /** By which index to look for the finished runs of a filter: that which gives the fewest, by the planner's statistics. */
 export class FinishedLooks {
@@ -283,11 +283,11 @@ export class FinishedLooks {
 }
 
 function byTask(tasks: readonly string[]): Look {
-  return { way: "task", tasks, mostDays: mostDaysAtOnce };
+  return { way: "task", tasks, mostDays: maxDaysAtOnce };
 }
 
 function gathered(look: Look, daily: number, most: number): Look {
-  return { ...look, mostDays: Math.min(mostDaysAtOnce, Math.max(1, Math.floor(most / Math.max(1, daily)))) };
+  return { ...look, mostDays: Math.min(maxDaysAtOnce, Math.max(1, Math.floor(most / Math.max(1, daily)))) };
 }
 
 const endStatuses: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "skipped"]);
@@ -300,7 +300,7 @@ export interface TaskPage {
 }
 
 /** Days that are looked through together, always the same ones: what was found in them can be remembered. */
-const blockMs = mostDaysAtOnce * dayMs;
+const blockMs = maxDaysAtOnce * dayMs;
 
 interface Block {
   readonly from: Instant;
@@ -378,7 +378,7 @@ export interface FinishedTotalsOptions {
 }
 
 /** A count that took so long is given as far as it came. */
-const patienceMs = 3_000;
+const countTimeMs = 3_000;
 
 /** How many finished runs match a filter, some days at a time, the newest first. */
 export class FinishedTotals {
@@ -400,7 +400,7 @@ export class FinishedTotals {
 
   async count(namespaceId: number, filter: RunListFilter, most: number): Promise<Counted> {
     const { db, matches, now } = this.#options;
-    const lateFrom = now() + patienceMs;
+    const lateFrom = now() + countTimeMs;
     let count = 0;
     for (const days of await this.#stretches(filter)) {
       if (count >= most || now() >= lateFrom) return { count, isWhole: false };
@@ -412,8 +412,8 @@ export class FinishedTotals {
   async #stretches(filter: RunListFilter): Promise<[from: string, before: string][]> {
     const starts = (await this.#options.days.since(earliestEnd(filter) ?? 0)).toReversed();
     const stretches: [string, string][] = [];
-    for (let at = 0; at < starts.length; at += mostDaysAtOnce) {
-      const days = starts.slice(at, at + mostDaysAtOnce);
+    for (let at = 0; at < starts.length; at += maxDaysAtOnce) {
+      const days = starts.slice(at, at + maxDaysAtOnce);
       stretches.push([timestampParam(days.at(-1) ?? 0), timestampParam((days[0] ?? 0) + dayMs)]);
     }
     return stretches;

@@ -22,7 +22,7 @@ export interface HistoryDaysOptions {
 }
 
 /** Statements over more days than this are not sent: each day costs them planning, and a lock for each of its indexes. */
-export const mostDaysAtOnce = 16;
+export const maxDaysAtOnce = 16;
 /** For so long it is believed which day is the oldest: none is made before it. */
 const oldestForMs = 60_000;
 
@@ -75,8 +75,8 @@ export class HistoryDays {
 
   async #learn(starts: readonly Instant[]): Promise<void> {
     const { db, statements } = this.#options;
-    for (let at = 0; at < starts.length; at += mostDaysAtOnce) {
-      const days = starts.slice(at, at + mostDaysAtOnce);
+    for (let at = 0; at < starts.length; at += maxDaysAtOnce) {
+      const days = starts.slice(at, at + maxDaysAtOnce);
       const params = days.map((start) => timestampParam(start));
       const end = timestampParam((days.at(-1) ?? 0) + dayMs);
       // Planned for its days, so that it has no other days in it.
@@ -158,7 +158,7 @@ export async function walkDays<Row extends { readonly id: string }>(
     if (isLate(aside.length) && page.endBefore(left)) break;
   }
   for (left = page.reached(aside); left.length > 0;) {
-    left = await lookAt(left, mostDaysAtOnce);
+    left = await lookAt(left, maxDaysAtOnce);
   }
   return page.looked();
 }
@@ -199,7 +199,7 @@ function stretchLength(days: readonly HistoryDay[], span: number): number {
 }
 
 /** A page that was looked for so long is better short than late: what it found is shown, and the next page goes on from there. */
-const patienceMs = 25;
+const pageTimeMs = 25;
 /** What it takes to look at a day that has next to nothing for the page. */
 const dayTakesMs = 0.15;
 
@@ -207,9 +207,9 @@ const dayTakesMs = 0.15;
  * Says, after each step, whether it gets late: whether another step that takes as long as the last would end beyond the patience. `now`: the
  * database's clock. `daysToCome`: so many days have to be looked at in any case, and time is kept for them.
  */
-export function patience(now: () => Instant): (daysToCome?: number) => boolean {
+export function startTimeBudget(now: () => Instant): (daysToCome?: number) => boolean {
   let stepFrom = now();
-  const lateFrom = stepFrom + patienceMs;
+  const lateFrom = stepFrom + pageTimeMs;
   return (daysToCome = 0) => {
     const at = now();
     const endOfNext = at + (at - stepFrom);
@@ -260,7 +260,7 @@ export interface Looked<Row> {
 }
 
 /** Rows that one page looks through where no index serves all of its filter. */
-export const mostScanned = 10_000;
+export const maxScanned = 10_000;
 
 const lowestId = "00000000-0000-0000-0000-000000000000";
 

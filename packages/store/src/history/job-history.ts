@@ -3,7 +3,7 @@ import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { clockSlackMs } from "../runs/run-filter.js";
 import type { Statements } from "../sql/statements.js";
-import { type HistoryDays, type Looked, type Stretch, mostDaysAtOnce, walkDays } from "./history-days.js";
+import { type HistoryDays, type Looked, type Stretch, maxDaysAtOnce, walkDays } from "./history-days.js";
 
 /** The output of a run that succeeded, and when that was. */
 export interface Success {
@@ -45,7 +45,7 @@ export function jobHistory(db: Queryable, statements: Statements, days: HistoryD
       return { rows: (await db.query<Row>({ text }, values)).rows, edge: null };
     };
     const since = Math.max(0, timeOfUuid(jobId) - clockSlackMs);
-    const walk = { place, mostDays: mostDaysAtOnce, look, isLate: () => false };
+    const walk = { place, mostDays: maxDaysAtOnce, look, isLate: () => false };
     return (await walkDays(await days.for(place, since), walk)).rows;
   }
 

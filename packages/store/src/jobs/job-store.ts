@@ -16,7 +16,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
 import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
 import { countRows, estimateRows } from "../history/finished-search.js";
-import { type ListPlace, type Looked, mostScanned } from "../history/history-days.js";
+import { type ListPlace, type Looked, maxScanned } from "../history/history-days.js";
 import { labelParams } from "../runs/run-filter.js";
 import { type Statements, pickLines } from "../sql/statements.js";
 
@@ -231,14 +231,14 @@ class JobSearch {
     const { after, limit, direction } = place;
     const way = await this.#bestWay(namespaceId, filter);
     const list = pickLines(this.#statements.get("job.list"), direction, way);
-    const values = [namespaceId, after, limit, ...conditions(filter), mostScanned];
+    const values = [namespaceId, after, limit, ...conditions(filter), maxScanned];
     const { rows } = await this.#db.query<JobRow>(list, values);
     if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
     const edge = await this.#db.query<{ id: string }>(pickLines(this.#statements.get("job.edge"), direction, way), [
       namespaceId,
       after,
       ...indexed(filter),
-      mostScanned,
+      maxScanned,
     ]);
     return { rows, edge: edge.rows[0]?.id ?? null };
   }
@@ -261,7 +261,7 @@ class JobSearch {
     const costs = await Promise.all(ways.map((way) => estimateRows(this.#db, pickLines(under, way), values)));
     const fewest = Math.min(...costs);
     const best = ways[costs.indexOf(fewest)] ?? only;
-    return best === "labels" && fewest > mostScanned ? "any" : best;
+    return best === "labels" && fewest > maxScanned ? "any" : best;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Instant } from "@carillon/core";
 import { columns, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { type HistoryDays, type Looked, type Stretch, mostDaysAtOnce, walkDays } from "../history/history-days.js";
+import { type HistoryDays, type Looked, type Stretch, maxDaysAtOnce, walkDays } from "../history/history-days.js";
 import type { Statements } from "../sql/statements.js";
 import type { RunRow } from "./run-reads.js";
 
@@ -67,7 +67,7 @@ function letters(db: Queryable, statements: Statements, days: HistoryDays): Lett
         const { rows } = await db.query<RunRow>(list, [...values, ...bounds]);
         return { rows, edge: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
       };
-      const walk = { place, mostDays: mostDaysAtOnce, look, isLate: () => false };
+      const walk = { place, mostDays: maxDaysAtOnce, look, isLate: () => false };
       return [...(await walkDays(await days.for(place, failedFrom), walk)).rows];
     },
     async redriven(on, namespaceId, ids) {

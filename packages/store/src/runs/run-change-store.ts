@@ -35,7 +35,7 @@ export interface RunChangeStore {
   cancel(namespaceId: number, ids: readonly string[], how: EndingOfRuns): Promise<CancelledRun[]>;
   /** Null: it does not wait for its time or for a worker. */
   reschedule(namespaceId: number, id: string, runAt: Instant, rank: number): Promise<MovedRun | null>;
-  recall(namespaceId: number, id: string): Promise<void>;
+  promote(namespaceId: number, id: string): Promise<void>;
   jobStats(namespaceId: number, jobId: string, limit: number): Promise<JobStats>;
 }
 
@@ -66,7 +66,7 @@ export function runChangeStore(db: Queryable, statements: Statements, history: J
       const { run_at: at, ...moved } = row;
       return { ...moved, runAt: at };
     },
-    async recall(namespaceId, id) {
+    async promote(namespaceId, id) {
       await db.query(recall, [namespaceId, id]);
     },
     jobStats: (namespaceId, jobId, limit) => history.stats(namespaceId, jobId, limit),

@@ -1,7 +1,7 @@
 import { type Instant, type RunError, type RunPolicy, type RunStatus, timeOfUuid } from "@carillon/core";
 import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { type HistoryDays, dayMs, mostDaysAtOnce } from "../history/history-days.js";
+import { type HistoryDays, dayMs, maxDaysAtOnce } from "../history/history-days.js";
 import type { Statements } from "../sql/statements.js";
 import { clockSlackMs } from "./run-filter.js";
 
@@ -61,7 +61,7 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
       let missing = ids;
       let left = await days.since(notBefore, db);
       for (let turn = 0; left.length > 0 && missing.length > 0; turn++) {
-        const stretch = left.slice(0, spans[turn] ?? mostDaysAtOnce);
+        const stretch = left.slice(0, spans[turn] ?? maxDaysAtOnce);
         const [from, before] = [stretch[0] ?? 0, (stretch.at(-1) ?? 0) + dayMs];
         const made = missing.filter((id) => timeOfUuid(id) < before + clockSlackMs);
         const values = [namespaceId, made, timestampParam(from), timestampParam(before)];

@@ -7,7 +7,7 @@ import {
   countRows,
   estimateRows,
 } from "../history/finished-search.js";
-import { type ListPlace, type Looked, mostScanned, orderOf, patience } from "../history/history-days.js";
+import { type ListPlace, type Looked, maxScanned, orderOf, startTimeBudget } from "../history/history-days.js";
 import { pickLines } from "../sql/statements.js";
 import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterParams } from "./run-filter.js";
 import type { RunRow } from "./run-reads.js";
@@ -24,7 +24,7 @@ export interface RunSearch {
   live(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
   finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
   /** Says, from now on, whether a page that is begun got late. */
-  patience(): () => boolean;
+  startTimeBudget(): () => boolean;
   /** How many there are, by the planner's statistics. */
   estimate(namespaceId: number, filter: RunListFilter, parts: CountedParts): Promise<number>;
   /** How many there are, up to a number of each part, and as far as that is counted in time. */
@@ -40,7 +40,7 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
   return {
     live: (namespaceId, filter, place) => liveOf(options, { namespaceId, filter, place: startOf(filter, place) }),
     finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
-    patience: () => patience(now),
+    startTimeBudget: () => startTimeBudget(now),
     async estimate(namespaceId, filter, parts) {
       const params = [namespaceId, ...runFilterParams(filter), null];
       const live = parts.live ? await estimateRows(db, liveMatches, params) : 0;
@@ -56,7 +56,7 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
 }
 
 /** Live runs of all namespaces that one page looks at: of those of others nothing is read but whose they are. */
-const mostOfAll = 2 * mostScanned;
+const mostOfAll = 2 * maxScanned;
 /** Where an id is the bound. */
 const unbounded = 2 ** 31 - 1;
 
@@ -75,7 +75,7 @@ async function liveOf(
     const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, last];
     return (await db.query<RunRow>(list, values)).rows;
   };
-  const most = [mostScanned, mostOfAll];
+  const most = [maxScanned, mostOfAll];
   const rows = await rowsUpTo(until, most);
   if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
   const liveEdge = pickLines(statements.get("run.edge"), direction);

@@ -1,4 +1,4 @@
-import type { IsBehind, Way } from "../../breakers/node-breakers.js";
+import type { IsBehind, ProbeSource } from "../../breakers/node-breakers.js";
 import type { ClaimStore, LaneStore } from "@carillon/store";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
@@ -30,7 +30,7 @@ export class ProbeDoor {
    * Answers where a run waits. That of a strict queue is claimed as soon as its lane is not held any more. While the claim of one is
    * under way, no other is let through.
    */
-  async letOneThrough(isBehind: IsBehind): Promise<Way> {
+  async letOneThrough(isBehind: IsBehind): Promise<ProbeSource> {
     const { bounds, claims, lanes, isStrictTrying, wake } = this.#options;
     const spots = bounds.spotsWhere(isBehind);
     if (spots.some((spot) => spot.isLookedAt)) return "lane";

@@ -1,7 +1,7 @@
 import { type Clock, type Completion, type DurationMs, type Instant, named, type RunError } from "@carillon/core";
 import type { NodeBreakers } from "../../breakers/node-breakers.js";
 import type { OnEngineEvent, FailedRun } from "../../events.js";
-import { tellLateEnd } from "../../runs/sla-events.js";
+import { emitLateEnd } from "../../runs/run-events.js";
 import type { RankRun } from "../../catalog/rank-run.js";
 import {
   type AwaitingRun,
@@ -262,7 +262,7 @@ export class Results {
     const event = { type: "run.finished", namespaceId, runId, jobId, task, queue, status, durationMs } as const;
     if (status === "succeeded") onDuration(event, durationMs);
     onEvent(event);
-    if (run.policy.sla !== undefined && status !== "cancelled") tellLateEnd(run, event, at, onEvent);
+    if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, at, onEvent);
   }
 }
 

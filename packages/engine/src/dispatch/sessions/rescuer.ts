@@ -1,16 +1,15 @@
 import type { Clock, DurationMs } from "@carillon/core";
-import { SilenceWatch } from "../../cluster/detection/heartbeat-monitor.js";
-import type { OnEngineEvent } from "../../events.js";
-import { announceEnded } from "../../runs/announce-ended.js";
-import { tellLateEnds } from "../../runs/sla-events.js";
 import {
   type DeadSession,
-  freedBy,
   type LostRun,
   type Queued,
   type RunStore,
   type SessionStore,
+  freedBy,
 } from "@carillon/store";
+import { SilenceWatch } from "../../cluster/detection/heartbeat-monitor.js";
+import type { OnEngineEvent } from "../../events.js";
+import { announceEnded, emitLateEnds } from "../../runs/run-events.js";
 
 export interface RescuerOptions {
   readonly sessions: SessionStore;
@@ -85,7 +84,7 @@ export class Rescuer {
     if (lost.length === 0) return { lost: 0, rescued: 0 };
     const buried = await runs.buryLost(lost, mostLosses);
     announceEnded(buried, "failed", onEvent);
-    tellLateEnds(buried, onEvent);
+    emitLateEnds(buried, onEvent);
     onFreed(freedBy(buried));
     const rescued = await runs.rescue(lost, mostLosses);
     const again = rescued.filter((run) => !run.isStopped);

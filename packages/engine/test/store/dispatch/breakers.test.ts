@@ -242,7 +242,7 @@ describe("a circuit breaker", () => {
     await worker.open();
     await make(3);
     expect(await h.store.breakers.reset({ namespaceId: 1, name: "payments" })).toMatchObject({ state: "closed" });
-    await worker.gateway.breakers.look();
+    await worker.gateway.breakers.refresh();
     await worker.until(3);
     expect(worker.given).toHaveLength(3);
   });

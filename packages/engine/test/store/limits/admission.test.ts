@@ -78,7 +78,7 @@ test("a paused queue admits nothing, and goes on where it was", async () => {
 
 test("of two admissions at once one waits, and then admits no more than is left [INV-14]", async () => {
   await h.runs(two, 4);
-  await h.admitter(undefined, { onAdmitted: () => undefined }).tick();
+  await h.admitter().tick();
   const session = await h.h.session();
   await h.finish(session, await h.h.claim(session, 1));
   const admitters = [h.admitter(), h.admitter()];

@@ -23,7 +23,7 @@ test("no more runs of a key run at once than its limit, and all of them run [INV
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 9);
-  expect([...h.mostOpen().values()]).toEqual([2, 2]);
+  expect([...h.maxOpen().values()]).toEqual([2, 2]);
 });
 
 test("a limit without a key is the job's own: another job of the same task has its own [INV-14]", async () => {
@@ -44,7 +44,7 @@ test("a limit without a key is the job's own: another job of the same task has i
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 8);
-  expect([...h.mostOpen().values()]).toEqual([2, 2]);
+  expect([...h.maxOpen().values()]).toEqual([2, 2]);
   expect(await h.query("select scope from carillon.limit_key")).toEqual([{ scope: "job" }, { scope: "job" }]);
 });
 
@@ -61,7 +61,7 @@ test("a queue's own limit holds for runs that have none [INV-14]", async () => {
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 6);
-  expect(h.mostOpen().get("q")).toBeLessThanOrEqual(2);
+  expect(h.maxOpen().get("q")).toBeLessThanOrEqual(2);
   await engine.api.changeQueue("default", "default", { concurrency: null }, { actor: null });
   await h.enqueue(
     engine,
@@ -89,5 +89,5 @@ test("a namespace's own limit holds for all its runs, limited otherwise or not [
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 8);
-  expect(h.mostOpen().get("n")).toBeLessThanOrEqual(2);
+  expect(h.maxOpen().get("n")).toBeLessThanOrEqual(2);
 });

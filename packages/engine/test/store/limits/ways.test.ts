@@ -55,5 +55,5 @@ test.each(Object.keys(ways))("runs that come by %s are held to their limits [INV
     if (count < 3) await h.untilRow("select from carillon.run where state = 'blocked'");
     h.endOne();
   }
-  expect(h.mostOpen().get("a")).toBe(1);
+  expect(h.maxOpen().get("a")).toBe(1);
 });

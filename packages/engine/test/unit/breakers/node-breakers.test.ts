@@ -1,6 +1,6 @@
 import { type Outcome, requirementsOf, requirementText, type RunPolicy } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { NodeBreakers, type Way } from "../../../src/breakers/node-breakers.js";
+import { NodeBreakers, type ProbeSource } from "../../../src/breakers/node-breakers.js";
 import type { BreakerStore, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
 
 const breaker = { failureRatio: 0.5, windowMs: 60_000, minCalls: 4, openForMs: 30_000 };
@@ -49,7 +49,7 @@ class MemoryBreakers implements Partial<BreakerStore> {
 class Node {
   /** How often a run was let through. */
   let = 0;
-  way: Way = "lane";
+  way: ProbeSource = "lane";
   readonly atWork = new Set<string>();
   readonly breakers: NodeBreakers;
 
@@ -182,12 +182,12 @@ describe("a breaker as a node sees it", () => {
     store.now += 5_000;
     await node.breakers.tick();
     expect([isHeld(), node.breakers.isHeld(1, laneAt(0))]).toEqual([false, true]);
-    const trials = [0, 2].map((lane) => node.breakers.trialOf(1, laneAt(lane)));
+    const trials = [0, 2].map((lane) => node.breakers.probeNameOf(1, laneAt(lane)));
     expect(trials).toEqual(["payments", null]);
     const probe = node.claim("probe");
-    expect([isHeld(), node.breakers.trialOf(1, laneAt(0))]).toEqual([true, null]);
+    expect([isHeld(), node.breakers.probeNameOf(1, laneAt(0))]).toEqual([true, null]);
     node.end(probe, good);
-    expect([isHeld(), node.breakers.trialOf(1, laneAt(0))]).toEqual([false, null]);
+    expect([isHeld(), node.breakers.probeNameOf(1, laneAt(0))]).toEqual([false, null]);
   });
 
   it("is tried by another node when the one that tried is silent for 15 s", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { WaitingGates } from "../../../src/limits/waiting-gates.js";
+import { WaitingGates } from "../../../src/limits/limit-admitter.js";
 
 it("gives the gates that wait for a limit, the first of them first, and forgets them", () => {
   const gates = new WaitingGates();

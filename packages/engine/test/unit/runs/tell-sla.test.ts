@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
-import { tellLateEnds } from "../../../src/runs/sla-events.js";
+import { emitLateEnds } from "../../../src/runs/run-events.js";
 import type { EndedLate } from "@carillon/store";
 
 const run: EndedLate = {
@@ -19,7 +19,7 @@ const run: EndedLate = {
 
 function told(over: Partial<EndedLate>): unknown[] {
   const events: EngineEvent[] = [];
-  tellLateEnds([{ ...run, ...over }], (event) => void events.push(event));
+  emitLateEnds([{ ...run, ...over }], (event) => void events.push(event));
   return events.map((event) => event.type === "run.sla_breached" && [event.term, event.by, event.lateMs]);
 }
 

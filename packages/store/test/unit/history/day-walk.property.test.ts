@@ -8,7 +8,7 @@ import {
   type Looked,
   type Stretch,
   dayMs,
-  mostDaysAtOnce,
+  maxDaysAtOnce,
   orderOf,
   walkDays,
 } from "../../../src/history/history-days.js";
@@ -101,7 +101,7 @@ describe("a list that is looked for day by day", () => {
         const { isBefore } = orderOf(rest.direction);
         const expected = all.map((run) => run.id).toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
         expect(pages.flat().map((run) => run.id)).toEqual(expected);
-        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(mostDaysAtOnce);
+        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(maxDaysAtOnce);
       }),
       { numRuns: 200 },
     );

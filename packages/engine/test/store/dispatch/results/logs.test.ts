@@ -1,20 +1,20 @@
 import type { LogLine } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LogReader } from "../../../../src/runs/log-reader.js";
+import { Retention } from "../../../../src/runs/retention.js";
+import { LogReader } from "../../../../src/runs/run-logs.js";
 import { RunReader } from "../../../../src/runs/run-reader.js";
-import { RecordSweeper } from "../../../../src/runs/retention/record-sweeper.js";
-import { hostPorts, type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { type StoreHarness, hostPorts, storeHarness } from "../../../harness/store-harness.js";
+import { testContext } from "../../../harness/test-context.js";
 
 let h: StoreHarness;
 let reader: LogReader;
 beforeEach(async () => {
   h = await storeHarness();
-  reader = new LogReader({ logs: h.store.logs, runs: new RunReader(h.store.reads), ...hostPorts });
+  reader = new LogReader({ store: h.store, ...hostPorts }, new RunReader(h.store.reads));
 });
 afterEach(() => h.close());
 
 const dayMs = 86_400_000;
-const kept = { now: Date.now, historyDays: 90 };
 
 const line = (number: number, over: Partial<LogLine> = {}): LogLine => ({
   number,
@@ -126,8 +126,8 @@ describe("what runs left behind", () => {
     await h.db.query({ text: "update carillon.once set expires_at = clock_timestamp() where key = 'old'" });
     await finish(ended);
     await h.store.claims.giveBack(alive.session, [alive]);
-    const sweeper = new RecordSweeper({ ...h.store, ...kept, batch: 1, isOurs: () => true });
-    for (let waitMs = 0; waitMs === 0;) waitMs = await sweeper.tick();
+    const retention = new Retention(testContext({ database: h.db, limits: { sweepBatch: 1 } }));
+    for (let waitMs = 0; waitMs === 0;) waitMs = await retention.sweepRecords();
     expect(await left()).toEqual({ states: 1, steps: 1, onces: 1 });
     expect((await h.store.records.checkpoints([alive.id])).size).toBe(1);
   });
@@ -136,7 +136,7 @@ describe("what runs left behind", () => {
     const claim = await claimed();
     await h.store.records.keepCheckpoints([{ ...claim, number: 1, value: "1" }]);
     await finish(claim);
-    expect(await new RecordSweeper({ ...h.store, ...kept, batch: 9, isOurs: () => false }).tick()).toBe(60_000);
+    expect(await new Retention(testContext({ database: h.db, shards: [1] })).sweepRecords()).toBe(60_000);
     expect(await left()).toMatchObject({ states: 1 });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DayKeeper } from "../../../../src/runs/retention/day-keeper.js";
-import { RecordSweeper } from "../../../../src/runs/retention/record-sweeper.js";
+import { Retention } from "../../../../src/runs/retention.js";
 import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { testContext } from "../../../harness/test-context.js";
 
 let h: StoreHarness;
 beforeAll(async () => {
@@ -54,9 +54,9 @@ describe("the days of history", () => {
       const values = "values (1, $2, 'Error', 'no', '{echo}', 1, $1, $1, gen_random_uuid())";
       await h.db.query({ text: `insert into carillon.error_group ${group} ${values}` }, [new Date(at), String(at)]);
     }
-    await new DayKeeper(h.store.historyDays, Date.now, 90).tick();
-    const isOurs = (): boolean => true;
-    await new RecordSweeper({ ...h.store, batch: 10, isOurs, now: Date.now, historyDays: 90 }).tick();
+    const retention = new Retention(testContext({ database: h.db, limits: { sweepBatch: 10 } }));
+    await retention.keepDays();
+    await retention.sweepRecords();
     expect(await countOf(`pg_class where relkind = 'r' and relname = '${nameOf(old)}'`)).toBe(0);
     expect(await countOf(`pg_class where relkind = 'r' and relname = '${nameOf(young)}'`)).toBe(1);
     expect([await countOf("carillon.redrive"), await countOf("carillon.error_group")]).toEqual([1, 1]);

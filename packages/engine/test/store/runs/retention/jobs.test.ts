@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { JobSweeper } from "../../../../src/runs/retention/job-sweeper.js";
-import { backfillHarness, type BackfillHarness } from "../../../harness/backfill-harness.js";
+import { Retention } from "../../../../src/runs/retention.js";
+import { type BackfillHarness, backfillHarness } from "../../../harness/backfill-harness.js";
 import { actor, overlapping, period, spec } from "../../../harness/change-harness.js";
+import { testContext } from "../../../harness/test-context.js";
 
 const dayMs = 86_400_000;
 const historyDays = 90;
@@ -15,9 +16,9 @@ afterAll(() => h.close());
 /** As many days later, with parts so small that each table takes several. */
 async function sweep(daysLater: number): Promise<void> {
   const now = (): number => h.db.clock.now() + daysLater * dayMs;
-  const sweeper = new JobSweeper({ sweeps: h.store.retention, isOurs: () => true, batch: 2, now, historyDays });
-  // Rounds begin anew at their end: enough passes for every table here.
-  for (let pass = 0; pass < 20; pass += 1) await sweeper.tick();
+  const retention = new Retention(testContext({ database: h.db, now, limits: { sweepBatch: 2, historyDays } }));
+  // A round begins again at its end: 20 passes are enough for every table.
+  for (let pass = 0; pass < 20; pass += 1) await retention.sweepJobs();
 }
 
 const cancel = (id: string) => h.api.cancelJob("default", { id }, { running: "signal", dependants: "refuse" }, actor);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadStatements } from "../../../../src/index.js";
 import { RunLister } from "../../../../src/runs/run-lister.js";
 import { RunReader } from "../../../../src/runs/run-reader.js";
-import { HistoryDays, mostDaysAtOnce, type Queryable, type RunFilter, runSearch, type SqlText } from "@carillon/store";
+import { HistoryDays, maxDaysAtOnce, type Queryable, type RunFilter, runSearch, type SqlText } from "@carillon/store";
 import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
 
 const dayMs = 86_400_000;
@@ -103,7 +103,7 @@ describe("searching runs that ended over many days", () => {
 
   it("looks through a bounded number of days by one statement", () => {
     expect(planned.length).toBeGreaterThan(20);
-    expect(Math.max(...planned)).toBeLessThanOrEqual(mostDaysAtOnce + 1);
+    expect(Math.max(...planned)).toBeLessThanOrEqual(maxDaysAtOnce + 1);
   });
 
   it("counts them all, and estimates how many there are", async () => {
