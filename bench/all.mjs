@@ -1,7 +1,7 @@
-// Everything against the peers, one benchmark after the other: `npm run bench [-- --quick] [-- --json] [-- --only queue,cron]`; of the queue
-// also parts: `-- --only queue --cases drain,latency [--rounds 1] [--systems carillon,pg-boss]`, whose results replace those of the same
-// cases. Keeps what each printed in bench/results/<name>.json and draws bench/results/overview.svg from all that is there. What was
-// measured with --quick is printed and not kept: it says that the benchmarks work, and little else.
+// Runs the benchmarks one after the other: `npm run bench [-- --quick] [-- --json] [-- --only queue,cron]`. Single cases of the queue:
+// `-- --only queue --cases drain,latency [--rounds 1] [--systems carillon,pg-boss]`; their results replace those of the same cases.
+// Writes the results to bench/results/<name>.json and draws bench/results/overview.svg from all of these files. With --quick the results
+// are printed and not written: such a run only checks that the benchmarks work.
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { describeMachine, printTable } from "./report.mjs";
@@ -15,7 +15,7 @@ const benchmarks = [
   "claims",
   "fairness",
   "limits",
-  "later",
+  "far-future",
   "failover",
   "schedules",
   "search",
@@ -26,8 +26,8 @@ const valueOf = (option) => {
   return index === -1 ? null : (process.argv[index + 1] ?? "");
 };
 const cases = valueOf("--cases");
-/** Options of the benchmark itself. */
-const passedOn = [
+/** Options for the benchmark itself. */
+const forwardedOptions = [
   ["--only", cases],
   ["--rounds", valueOf("--rounds")],
   ["--systems", valueOf("--systems")],
@@ -40,10 +40,10 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-/** What one benchmark printed as its object; its progress goes on to stderr. */
+/** Runs one benchmark and returns the report that it prints as JSON. Its progress is printed to stderr. */
 async function run(name) {
   const script = new URL(`${name}/bench.mjs`, import.meta.url).pathname;
-  const args = ["--expose-gc", script, "--json", ...(quick ? ["--quick"] : []), ...passedOn];
+  const args = ["--expose-gc", script, "--json", ...(quick ? ["--quick"] : []), ...forwardedOptions];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   for await (const part of child.stdout) text += part;
@@ -62,24 +62,24 @@ for (const name of only) {
   reports.push(report);
   if (quick) continue;
   await mkdir(folder, { recursive: true });
-  const whole = cases === null ? report : await withOtherCases(name, report);
-  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify(whole, null, 2)}\n`);
+  const complete = cases === null ? report : await withOtherCases(name, report);
+  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify(complete, null, 2)}\n`);
 }
-if (!quick) await writeFile(new URL("overview.svg", folder), drawOverview(await kept()));
+if (!quick) await writeFile(new URL("overview.svg", folder), drawOverview(await storedReports()));
 
-const together = { machine: describeMachine(), results: reports.flatMap((report) => report.results) };
-if (process.argv.includes("--json")) console.log(JSON.stringify(together));
-else printTable(together);
-process.exitCode = together.results.some((result) => result.met === false) ? 1 : 0;
+const combined = { machine: describeMachine(), results: reports.flatMap((report) => report.results) };
+if (process.argv.includes("--json")) console.log(JSON.stringify(combined));
+else printTable(combined);
+process.exitCode = combined.results.some((result) => result.met === false) ? 1 : 0;
 
-/** What was measured now, and of what was kept before the cases that were not. */
+/** The new results, and the stored results of the cases that were not measured this time. */
 async function withOtherCases(name, report) {
-  const before = await readFile(new URL(`${name}.json`, folder), "utf8").then(JSON.parse, () => ({ results: [] }));
+  const stored = await readFile(new URL(`${name}.json`, folder), "utf8").then(JSON.parse, () => ({ results: [] }));
   const measured = new Set(report.results.map((result) => result.case));
-  return { ...report, results: [...before.results.filter((one) => !measured.has(one.case)), ...report.results] };
+  return { ...report, results: [...stored.results.filter((one) => !measured.has(one.case)), ...report.results] };
 }
 
-async function kept() {
+async function storedReports() {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(new URL(name, folder), "utf8"))));
 }

@@ -1,4 +1,4 @@
-// A node within this process, and workers of it that end every run at once.
+// An engine node in this process, and workers that end every run at once.
 import { randomBytes } from "node:crypto";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "../packages/core/dist/index.js";
 import { createEngine, migrate, openDatabase } from "../packages/engine/dist/index.js";
@@ -26,7 +26,7 @@ export async function startNode(url, name) {
   };
 }
 
-/** Answers what makes it take nothing more. */
+/** Returns a function that pauses the worker. */
 export async function startWorker({ gateway }, { slots, namespaces, onRuns }) {
   const outcome = { kind: "succeeded", outputJson: "null" };
   const session = await gateway.open({
@@ -51,15 +51,15 @@ export async function startWorker({ gateway }, { slots, namespaces, onRuns }) {
 
 export const spec = { task: "work", queue: "default", priority: 4, payload: null, policy: {}, labels: {} };
 
-/** Things that happen while runs do: each is looked for whenever something was told. */
-export class Moments {
-  #waiting = [];
+/** Resolves promises when their conditions hold; `check` evaluates all conditions. */
+export class Conditions {
+  #pending = [];
 
-  until(isOver) {
-    return new Promise((resolve) => this.#waiting.push({ isOver, resolve }));
+  until(isMet) {
+    return new Promise((resolve) => this.#pending.push({ isMet, resolve }));
   }
 
-  look() {
-    for (const one of this.#waiting.filter(({ isOver }) => isOver())) one.resolve();
+  check() {
+    for (const { resolve } of this.#pending.filter(({ isMet }) => isMet())) resolve();
   }
 }

@@ -1,4 +1,4 @@
-// The picture of what was measured beside peers: one group of bars for each figure, the longest bar is the largest value.
+// Draws the results that have peers: one group of bars per result, in which the longest bar is the largest value.
 const width = 860;
 const left = 190;
 const right = 110;
@@ -10,21 +10,21 @@ const theirs = "#9aa5b1";
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const number = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 
-/** Figures that some peer has too. */
+/** Results that at least one peer has too. */
 function comparable(reports) {
   return reports.flatMap(({ results }) => results).filter(({ peers }) => Object.keys(peers).length > 0);
 }
 
 function group({ case: name, metric, unit, ours: own, peers }, top) {
   const bars = [["carillon", own], ...Object.entries(peers)];
-  const longest = Math.max(...bars.map(([, value]) => value));
+  const maxValue = Math.max(...bars.map(([, value]) => value));
   const better = unit.endsWith("/s") ? "more is better" : "less is better";
   const parts = [
     `<text x="12" y="${top + 14}" class="head">${escape(`${name}: ${metric}`)} <tspan class="note">${unit}, ${better}</tspan></text>`,
   ];
   let y = top + 24;
   for (const [system, value] of bars) {
-    const length = Math.max(1, Math.round(((width - left - right) * value) / longest));
+    const length = Math.max(1, Math.round(((width - left - right) * value) / maxValue));
     parts.push(
       `<text x="${left - 8}" y="${y + 11}" class="name">${escape(system)}</text>`,
       `<rect x="${left}" y="${y}" width="${length}" height="${barHeight}" rx="2" fill="${system === "carillon" ? ours : theirs}"/>`,

@@ -1,20 +1,20 @@
-// The statement that completes, archives and claims, alone: 500 runs a call over two connections, payloads of about 200 bytes.
+// Executes only the statement that completes, archives and claims: 500 runs per call over two connections, payloads of about 200 bytes.
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { loadStatements, migrate, openDatabase } from "../../packages/engine/dist/index.js";
 import { systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
 
 const batch = 500;
-const product = loadStatements("carillon").get("run.exchange").text;
-const asItIs = { changes: [], statement: (text) => text };
+const claimStatement = loadStatements("carillon").get("run.exchange").text;
+const current = { changes: [], statement: (text) => text };
 
-async function prepare(url, client, { way, rows }) {
+async function prepare(url, client, { layout, rows }) {
   const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
   const database = await openDatabase({ url, schema: "carillon", ...ports });
   await migrate(database);
   await database.close();
   await client.query("create table carillon.run_history_all partition of carillon.run_history default");
-  for (const text of way.changes) await client.query(text);
+  for (const text of layout.changes) await client.query(text);
   await client.query("insert into carillon.lane (queue, task) values ('q', 't')");
   await client.query(
     `insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
@@ -27,7 +27,7 @@ async function prepare(url, client, { way, rows }) {
   );
 }
 
-/** As the product's own sessions are. */
+/** With the settings of Carillon's own connections. */
 async function connect(url) {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -35,9 +35,9 @@ async function connect(url) {
   return client;
 }
 
-/** Ends what it claimed before and claims the next with each statement, until nothing is left. Answers how many ended. */
+/** Completes the previous batch and claims the next one with each call, until no run is left. Returns the number of completed runs. */
 async function drain(client, text, session) {
-  const places = Array.from({ length: batch }, () => 1);
+  const queueSlots = Array.from({ length: batch }, () => 1);
   let held = [];
   let low = -1;
   for (let ended = 0; ; ended += held.length) {
@@ -49,19 +49,19 @@ async function drain(client, text, session) {
       all("null"),
       all(Date.now()),
     ];
-    const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session, 0];
-    const { rows: answered } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
-    const claimed = answered.filter((row) => row.id !== null);
+    const wanted = [[session], queueSlots, batch, [1], [1], [low], [batch], [false], session, 0];
+    const { rows } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
+    const claimed = rows.filter((row) => row.id !== null);
     if (claimed.length + held.length === 0) return ended;
     for (const row of claimed) low = Math.max(low, Number(row.rank));
     held = claimed;
   }
 }
 
-/** Runs a second and processor time of PostgreSQL a run, with the table and the statement as a way keeps them. */
-export async function measureStatement(site, { rows, way = asItIs }) {
-  return site.withDatabase(async ({ url, reader }) => {
-    await prepare(url, reader, { way, rows });
+/** Runs per second, and CPU time of PostgreSQL per run, with the table and the statement of a layout. */
+export async function measureStatement(postgres, { rows, layout = current }) {
+  return postgres.withDatabase(async ({ url, reader }) => {
+    await prepare(url, reader, { layout, rows });
     const session = randomUUID();
     await reader.query(
       `insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, gateway_id, started_at, heartbeat_at)
@@ -69,14 +69,14 @@ export async function measureStatement(site, { rows, way = asItIs }) {
       [session],
     );
     const clients = await Promise.all([connect(url), connect(url)]);
-    const cpu = site.cpuSeconds();
+    const cpu = postgres.cpuSeconds();
     const begin = performance.now();
-    const text = way.statement(product);
+    const text = layout.statement(claimStatement);
     const parts = await Promise.all(clients.map((client) => drain(client, text, session)));
     const ended = parts.reduce((sum, part) => sum + part);
     const seconds = (performance.now() - begin) / 1_000;
     if (ended !== rows) throw new Error(`${ended} of ${rows} runs ended`);
-    const cpuUs = ((site.cpuSeconds() - cpu) * 1e6) / rows;
+    const cpuUs = ((postgres.cpuSeconds() - cpu) * 1e6) / rows;
     for (const client of clients) await client.end();
     return { rate: rows / seconds, cpuUs };
   });

@@ -1,6 +1,6 @@
 // Distinct cron expressions as people write them, drawn from a seeded generator: the same list on every machine.
 
-/** A small generator of uniform numbers in [0, 1); the seed alone decides what comes out. */
+/** A small generator of uniform numbers in [0, 1), determined by its seed. */
 export function seededRandom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -14,7 +14,7 @@ export function seededRandom(seed) {
 const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 
-/** Shapes and how often each is drawn; the weights follow what schedulers meet: daily and weekly times first. */
+/** Shapes and their weights, which follow real schedules: daily and weekly times first. */
 const SHAPES = [
   [
     14,

@@ -1,12 +1,11 @@
-// How long shards are without an owner: `npm run bench:failover [-- --quick] [-- --json] [-- --only killed,frozen,pooler,etcd]`.
-// Two real nodes with the default lease share the shards over an embedded PostgreSQL; again and again the one of them is lost
-// at a random moment, and the rows tell when the other owned everything and when it first fired for a shard that had moved.
-// A way whose server is not installed is left out, and that is said.
-import { describeMachine, printTable } from "../report.mjs";
-import { median, result, say } from "../schedules/results.mjs";
-import { Site } from "../schedules/site.mjs";
-import { loseAgainAndAgain } from "./lose.mjs";
-import { ways } from "./ways.mjs";
+// How long shards have no owner after a node is lost: `npm run bench:failover [-- --quick] [-- --json] [-- --only killed,frozen,pooler,etcd]`.
+// Two real nodes with the default lease share the shards over an embedded PostgreSQL. One of them is lost repeatedly, at a random
+// moment; the rows show when the other owned all shards and when it first fired a job of a moved shard. A scenario whose server is not
+// installed is skipped with a message.
+import { describeMachine, median, printTable, result, say } from "../report.mjs";
+import { BenchPostgres } from "../bench-postgres.mjs";
+import { measureLosses } from "./lose.mjs";
+import { scenarios } from "./scenarios.mjs";
 
 const quick = process.argv.includes("--quick");
 const json = process.argv.includes("--json");
@@ -16,13 +15,13 @@ const repetitions = (full) => (quick ? 2 : full);
 const leaseMs = 5_000;
 const targets = { killed: 2_000, frozen: leaseMs + 2_000, pooler: leaseMs + 2_000, etcd: leaseMs + 2_000 };
 
-function figures(name, way, losses) {
-  const target = targets[way];
+function toResults(name, scenario, losses) {
+  const target = targets[scenario];
   const lines = [
     { metric: "all shards owned again, p50", of: median, by: "ownedMs" },
-    { metric: "all shards owned again, max", of: most, by: "ownedMs", atMost: target },
+    { metric: "all shards owned again, max", of: max, by: "ownedMs", atMost: target },
     { metric: "first fire of a moved shard, p50", of: median, by: "firedMs" },
-    { metric: "first fire of a moved shard, max", of: most, by: "firedMs", atMost: target },
+    { metric: "first fire of a moved shard, max", of: max, by: "firedMs", atMost: target },
   ];
   return lines.map(({ metric, of, by, atMost }) => {
     const ours = Math.round(of(losses.map((loss) => loss[by])));
@@ -30,29 +29,29 @@ function figures(name, way, losses) {
   });
 }
 
-const most = (values) => Math.max(...values);
+const max = (values) => Math.max(...values);
 
-async function measure(site, way) {
-  const { name, isInstalled, full } = ways[way];
+async function measure(postgres, scenario) {
+  const { name, isInstalled, repeats } = scenarios[scenario];
   if (!isInstalled()) {
-    say(`${name}: left out, its server is not installed`);
+    say(`${name}: skipped, its server is not installed`);
     return [];
   }
-  const losses = await loseAgainAndAgain(site, ways[way], repetitions(full));
-  return figures(`${name}, ${losses.length} times`, way, losses);
+  const losses = await measureLosses(postgres, scenarios[scenario], repetitions(repeats));
+  return toResults(`${name}, ${losses.length} times`, scenario, losses);
 }
 
-const site = await Site.start();
+const postgres = await BenchPostgres.start();
 const results = [];
 let failed = false;
 try {
-  for (const way of Object.keys(ways))
-    if (only === null || only.includes(way)) results.push(...(await measure(site, way)));
+  for (const scenario of Object.keys(scenarios))
+    if (only === null || only.includes(scenario)) results.push(...(await measure(postgres, scenario)));
 } catch (error) {
   failed = true;
   console.error(error);
 } finally {
-  await site.stop();
+  await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
 if (json) console.log(JSON.stringify(report));

@@ -1,10 +1,9 @@
-// What limits cost: `npm run bench:limits [-- --runs 20000] [-- --quick] [-- --json]`.
-// So many runs are stored, then a worker of a node in this process drains them; from the first claim to the last end. The floor of
-// each figure is the drain of runs without limits.
-import { describeMachine, printTable } from "../report.mjs";
-import { Moments, prepare, spec, startNode, startWorker } from "../engine-node.mjs";
-import { median, result, say } from "../schedules/results.mjs";
-import { Site } from "../schedules/site.mjs";
+// Cost of limits: `npm run bench:limits [-- --runs 20000] [-- --quick] [-- --json]`.
+// Stores the runs, then a worker of a node in this process drains them; measured from the first claim to the last end. The floor of
+// each result is the drain without limits.
+import { Conditions, prepare, spec, startNode, startWorker } from "../engine-node.mjs";
+import { describeMachine, median, printTable, result, say } from "../report.mjs";
+import { BenchPostgres } from "../bench-postgres.mjs";
 
 const isQuick = process.argv.includes("--quick");
 const runs = Number(process.argv[process.argv.indexOf("--runs") + 1]) || (isQuick ? 1_000 : 20_000);
@@ -12,7 +11,7 @@ const rounds = isQuick ? 1 : 3;
 const slots = 100;
 const keys = 100;
 
-/** Limits that never hold anything back, except those that are about order: what they cost is what it takes to see to them. */
+/** Limits that are never reached, so that only their bookkeeping is measured; ordering keys do serialize runs. */
 const cases = [
   { name: "no limits" },
   { name: "namespace limit", own: { concurrency: { limit: 10 * slots } } },
@@ -36,44 +35,44 @@ async function store({ api }, policy) {
   }
 }
 
-/** Runs per second. */
+/** Returns the runs per second. */
 async function drain({ url }, { own, policy = {} }) {
   await prepare(url);
   const node = await startNode(url, "bench");
   if (own !== undefined) await node.engine.api.changeNamespace("default", own, { actor: null });
   await store(node.engine, policy);
-  const moments = new Moments();
-  let begun = 0;
-  const all = moments.until(() => begun >= runs);
+  const conditions = new Conditions();
+  let startedCount = 0;
+  const allStarted = conditions.until(() => startedCount >= runs);
   const started = performance.now();
   const pause = await startWorker(node.engine, {
     slots,
     onRuns(assigned) {
-      begun += assigned.length;
-      moments.look();
+      startedCount += assigned.length;
+      conditions.check();
     },
   });
-  await all;
+  await allStarted;
   await pause();
   const seconds = (performance.now() - started) / 1_000;
   await node.stop();
   return runs / seconds;
 }
 
-const site = await Site.start();
+const postgres = await BenchPostgres.start();
 const results = [];
 try {
   let floor = null;
   for (const one of cases) {
     const rates = [];
-    for (let round = 0; round < rounds; round++) rates.push(await site.withDatabase((at) => drain(at, one)));
+    for (let round = 0; round < rounds; round++) rates.push(await postgres.withDatabase((at) => drain(at, one)));
     const ours = median(rates);
     floor ??= ours;
     say(`${one.name}: ${Math.round(ours)} runs/s, ${(1_000_000 / ours).toFixed(0)} µs a run`);
     results.push(result({ name: one.name, metric: `drain of ${runs}`, unit: "runs/s", ours, floor }));
   }
 } finally {
-  await site.stop();
+  await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
 if (process.argv.includes("--json")) console.log(JSON.stringify(report));

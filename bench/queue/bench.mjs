@@ -1,20 +1,17 @@
-// The queue beside its peers, in one run: `npm run bench:queue [-- --quick] [-- --json] [-- --only drain,latency,…]
-// [-- --systems carillon,pg-boss] [-- --rounds 1]`. Every system runs in processes of its own under the same Node (24: the newest peers ask
-// for it) over an empty database of the same embedded PostgreSQL, fsync and synchronous_commit on; 200-byte payloads.
-import { describeMachine, printTable } from "../report.mjs";
-import { median, say } from "../schedules/results.mjs";
-import { Site } from "../schedules/site.mjs";
+// The queue compared with its peers in one run: `npm run bench:queue [-- --quick] [-- --json] [-- --only drain,latency,…]
+// [-- --systems carillon,pg-boss] [-- --rounds 1]`. Every system runs in its own processes under the same Node.js (24, which the newest peers
+// require) with an empty database of the same embedded PostgreSQL, fsync and synchronous_commit on; payloads of 200 bytes.
+import { describeMachine, median, printTable, say } from "../report.mjs";
+import { BenchPostgres } from "../bench-postgres.mjs";
+import { measureStatement } from "../claims/measure.mjs";
 import { delayed, drain, enqueue, latency } from "./cases.mjs";
-import { Field, systems } from "./field.mjs";
-import { measureFloor } from "./floor.mjs";
 import { growth } from "./growth.mjs";
 import { heldSnapshot } from "./held-snapshot.mjs";
 import { latencyFloor } from "./latency-floor.mjs";
 import { drainOverHttp, idleWorkers } from "./over-http.mjs";
-import { preparePeers } from "./peers.mjs";
-import { startRedis } from "./redis.mjs";
-import { inRounds } from "./rounds.mjs";
-import { compare, rateResult, timeResult } from "./results.mjs";
+import { installPeers, startRedis } from "./peers.mjs";
+import { compare, inRounds, rateResult, timeResult } from "./results.mjs";
+import { systems, SystemRunner } from "./systems.mjs";
 
 const quick = process.argv.includes("--quick");
 const json = process.argv.includes("--json");
@@ -25,7 +22,7 @@ const listOf = (name) => {
 const only = listOf("--only");
 const wanted = listOf("--systems");
 const rounds = quick ? 1 : Number(listOf("--rounds")?.[0] ?? 3);
-// Enough that a new process has warmed up long before the end.
+// Large enough that a new process warms up long before the end.
 const size = quick ? 20_000 : 200_000;
 
 async function medianOf(work) {
@@ -34,36 +31,36 @@ async function medianOf(work) {
   return median(values);
 }
 
-/** Systems take turns. */
-const turns = (each, work, applies) => inRounds(rounds, () => each(work, applies));
+/** Measures the systems in turns. */
+const inTurns = (each, work, applies) => inRounds(rounds, () => each(work, applies));
 
 const cases = {
   async enqueue(each) {
-    const figures = await turns(each, (field, system) =>
-      enqueue(field, system, { bulk: system.isSlow ? size / 5 : size, singles: singlesOf(system) }),
+    const figures = await inTurns(each, (runner, system) =>
+      enqueue(runner, system, { bulk: system.isSlow ? size / 5 : size, singles: singlesOf(system) }),
     );
     const single = compare(figures, (one) => one.single);
     const bulk = compare(figures, (one) => one.bulk);
     return [
       rateResult("enqueue", "bulk", bulk, { atLeastTimes: { of: "graphile-worker", times: 1.5 } }),
       rateResult("enqueue", "50 single callers", single, { atLeastTimes: { of: "best postgres", times: 10 } }),
-      rateResult("enqueue", "50 single callers, beside Redis", single, {
+      rateResult("enqueue", "50 single callers, compared with Redis", single, {
         atLeastTimes: { of: "bullmq redis aof", times: 1 },
       }),
     ];
   },
 
-  async drain(each, { site }) {
+  async drain(each, { postgres }) {
     const results = [];
     for (const processes of [1, 2]) {
       const floors = [];
       const figures = await inRounds(rounds, async () => {
-        floors.push(await measureFloor(site, size));
-        return each(async (field, system) => {
+        floors.push(await drainFloor(postgres));
+        return each(async (runner, system) => {
           const options = { count: sizeOf(system), processes };
-          const loaded = await drain(field, system, { ...options, isUntouched: true });
+          const loaded = await drain(runner, system, { ...options, isUntouched: true });
           if (system.on !== "postgres") return { loaded };
-          return { loaded, analysed: await drain(field, system, { ...options, analysed: true }) };
+          return { loaded, analysed: await drain(runner, system, { ...options, analysed: true }) };
         });
       });
       const floor = median(floors);
@@ -74,7 +71,7 @@ const cases = {
         rateResult(name, "as loaded", loaded, { floor, atLeastTimes: { of: "best postgres", times: 1.5 } }),
         rateResult(name, "after VACUUM ANALYZE", analysed, { floor }),
         {
-          ...rateResult(name, "beside the floor", { ours: loaded.ours, peers: {} }, { floor }),
+          ...rateResult(name, "compared with the floor", { ours: loaded.ours, peers: {} }, { floor }),
           ...floorTarget(loaded.ours, floor),
         },
       );
@@ -82,32 +79,32 @@ const cases = {
     return results;
   },
 
-  async http(_each, { field }) {
+  async http(_each, { runner }) {
     const [ours] = systems;
     const results = [];
     for (const processes of [1, 2]) {
-      const inProcess = await medianOf(() => drain(field, ours, { count: size, processes }));
-      results.push(await drainOverHttp(field, ours, { count: size, processes, rounds, inProcess }));
+      const inProcess = await medianOf(() => drain(runner, ours, { count: size, processes }));
+      results.push(await drainOverHttp(runner, ours, { count: size, processes, rounds, inProcess }));
     }
-    // A poll waits for up to 20 s.
+    // A poll waits up to 20 s.
     const [count, warmMs, watchMs] = quick ? [200, 5_000, 5_000] : [2_000, 25_000, 40_000];
-    results.push(await idleWorkers(field, ours, { count, warmMs, watchMs }));
+    results.push(await idleWorkers(runner, ours, { count, warmMs, watchMs }));
     return results;
   },
 
-  async latency(each, { site }) {
+  async latency(each, { postgres }) {
     const results = [];
     const ms = quick ? 4_000 : 10_000;
-    const floor = await latencyFloor(site, { rate: 50, ms });
+    const floor = await latencyFloor(postgres, { rate: 50, ms });
     const aims = [
       { name: "latency, idle", rate: 50, p50: "graphile-worker", p99: 5, floor },
       { name: "latency, 2,000/s", rate: 2_000, p50: 3, p99: 15 },
       { name: "latency, 10,000/s", rate: 10_000, p99: 100, oursOnly: true },
     ];
-    for (const { name, rate, p50, p99, oursOnly, floor: least = null } of aims) {
-      const figures = await turns(
+    for (const { name, rate, p50, p99, oursOnly, floor: lowest = null } of aims) {
+      const figures = await inTurns(
         each,
-        (field, system) => latency(field, system, { rate, ms }),
+        (runner, system) => latency(runner, system, { rate, ms }),
         (system) => system.isOurs === true || (oursOnly !== true && !(system.isSlow && rate > 100)),
       );
       results.push(
@@ -116,19 +113,19 @@ const cases = {
           "call to handler, p50",
           compare(figures, (one) => one.p50),
           p50,
-          least?.p50,
+          lowest?.p50,
         ),
         timeResult(
           name,
           "call to handler, p99",
           compare(figures, (one) => one.p99),
           p99,
-          least?.p99,
+          lowest?.p99,
         ),
         rateResult(
           name,
-          "rate that was held",
-          compare(figures, (one) => one.held),
+          "sustained rate",
+          compare(figures, (one) => one.sustained),
           { atLeast: rate * 0.98 },
         ),
       );
@@ -143,7 +140,7 @@ const cases = {
       { name: "5,000 delayed over 30 s", overMs: 30_000, p50: 3, p99: 15 },
     ];
     for (const { name, overMs, p50, p99 } of aims) {
-      const figures = await turns(each, (field, system) => delayed(field, system, { count: 5_000, overMs }));
+      const figures = await inTurns(each, (runner, system) => delayed(runner, system, { count: 5_000, overMs }));
       results.push(
         timeResult(
           name,
@@ -166,22 +163,29 @@ const cases = {
     return heldSnapshot(each, quick ? 100_000 : 1_000_000);
   },
 
-  async growth(_each, { field }) {
+  async growth(_each, { runner }) {
     const [ours] = systems;
     const full = { history: 10_000_000, schedules: 1_000_000 };
-    return growth(field, ours, { ...(quick ? { history: 200_000, schedules: 20_000 } : full), count: size, rounds });
+    return growth(runner, ours, { ...(quick ? { history: 200_000, schedules: 20_000 } : full), count: size, rounds });
   },
 };
 
 const sizeOf = (system) => (system.isSlow ? size / 5 : size);
 const singlesOf = (system) => (system.isOurs || system.on !== "postgres" ? size / 2 : size / 20);
 
+/** The statement that completes, archives and claims, alone: 500 runs per call over two connections. */
+async function drainFloor(postgres) {
+  const { rate } = await measureStatement(postgres, { rows: size });
+  say(`floor: ${Math.round(rate)} runs/s`);
+  return rate;
+}
+
 function floorTarget(ours, floor) {
   return { target: Math.round(floor * 0.7), met: ours >= floor * 0.7 };
 }
 
-const execPath = preparePeers();
-const site = await Site.start();
+const execPath = installPeers();
+const postgres = await BenchPostgres.start();
 const redis = {};
 let failed = false;
 const results = [];
@@ -191,36 +195,36 @@ try {
     ["redis", false],
   ]) {
     const server = await startRedis({ aof });
-    if (server === null) say(`no Redis here: BullMQ on ${name} is left out`);
+    if (server === null) say(`Redis is not available: BullMQ on ${name} is skipped`);
     else redis[name] = server;
   }
-  const field = new Field({ site, redis, execPath });
+  const runner = new SystemRunner({ postgres, redis, execPath });
   const present = systems.filter(
-    (system) => field.has(system) && (wanted === undefined || wanted.includes(system.name)),
+    (system) => runner.has(system) && (wanted === undefined || wanted.includes(system.name)),
   );
-  /** The same for every system, one after the other; one that fails is left out and named. */
+  /** Measures every system, one after the other. A peer that fails is skipped with a message. */
   const each = async (work, applies = () => true) => {
     const figures = new Map();
     for (const system of present.filter(applies)) {
       try {
-        figures.set(system, await work(field, system));
+        figures.set(system, await work(runner, system));
       } catch (error) {
         if (system.isOurs) throw error;
-        say(`${system.name} has no figure: ${error.message.split("\n")[0]}`);
+        say(`${system.name} failed and is skipped: ${error.message.split("\n")[0]}`);
       }
     }
     return figures;
   };
   for (const name of only ?? Object.keys(cases)) {
     say(`case ${name}`);
-    results.push(...(await cases[name](each, { site, field })));
+    results.push(...(await cases[name](each, { postgres, runner })));
   }
 } catch (error) {
   failed = true;
   console.error(error);
 } finally {
   for (const server of Object.values(redis)) await server.stop();
-  await site.stop();
+  await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
 if (json) console.log(JSON.stringify(report));

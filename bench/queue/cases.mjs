@@ -1,14 +1,14 @@
-// What is measured of one system. Each answers figures by name; bench.mjs puts them side by side.
+// The measurements of one system. Each returns figures by name; bench.mjs compares them.
 import { setTimeout as sleep } from "node:timers/promises";
-import { say } from "../schedules/results.mjs";
-import { steadyMs } from "./clock.mjs";
-import { analyse } from "./field.mjs";
+import { say } from "../report.mjs";
+import { steadyMs } from "./child-process.mjs";
+import { vacuumAnalyze } from "./systems.mjs";
 
 const rateOf = (count, ms) => (count / ms) * 1_000;
 
-/** Bulk, and by 50 callers with one call each. */
-export async function enqueue(field, system, { bulk, singles }) {
-  return field.with(system, async ({ first }) => {
+/** Enqueues in bulk, and with 50 callers that each have one call in flight. */
+export async function enqueue(runner, system, { bulk, singles }) {
+  return runner.with(system, async ({ first }) => {
     await first.call("singles", { callers: 50, count: 500 });
     const single = rateOf(singles, await first.call("singles", { callers: 50, count: singles }));
     const many = rateOf(bulk, await first.call("load", { count: bulk }));
@@ -17,19 +17,19 @@ export async function enqueue(field, system, { bulk, singles }) {
   });
 }
 
-/** So many runs before what is measured: code that runs for the first time says nothing about days of it. */
-export const warmUpOfDrain = 20_000;
+/** Runs that are drained before the measurement: a system in use has warm code. */
+export const drainWarmUpRuns = 20_000;
 
 /**
- * Loads, then lets so many processes that are warm empty it. Answers runs per second, from the start of the workers to the last run. What is untouched has
- * been neither vacuumed nor analysed since it was loaded: autovacuum would do either at a moment of its own choosing.
+ * Loads the runs, then lets so many warm processes drain them. Returns runs per second, from the start of the workers to the last run. With
+ * `isUntouched` the tables are neither vacuumed nor analyzed after the load: autovacuum, which would do so at a random moment, is off.
  */
-export async function drain(field, system, { processes, isUntouched = false, ...options }) {
-  return field.with(system, async (place) => {
+export async function drain(runner, system, { processes, isUntouched = false, ...options }) {
+  return runner.with(system, async (place) => {
     const workers = [];
     while (workers.length < processes) workers.push(await place.start());
     const measure = async () => {
-      await drainOnce(place, system, workers, { count: warmUpOfDrain });
+      await drainOnce(place, system, workers, { count: drainWarmUpRuns });
       return drainOnce(place, system, workers, options);
     };
     if (!isUntouched || place.reader === null) return measure();
@@ -51,7 +51,7 @@ export async function drainOnce(place, system, workers, { count, isLoaded = fals
   const { first, url } = place;
   if (!isLoaded) await first.call("load", { count });
   await sleep(500);
-  if (analysed) await analyse(url);
+  if (analysed) await vacuumAnalyze(url);
   const after = (await before?.(place)) ?? (() => undefined);
   const begin = steadyMs();
   await Promise.all(workers.map((worker) => worker.call("work", { slots: system.slots, aim: "throughput" })));
@@ -63,30 +63,30 @@ export async function drainOnce(place, system, workers, { count, isLoaded = fals
   return rate;
 }
 
-async function untilDone(workers, count, patienceMs = 60_000) {
+async function untilDone(workers, count, maxQuietMs = 60_000) {
   let last = -1;
-  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += 50) {
+  for (let quietMs = 0; quietMs < maxQuietMs; quietMs += 50) {
     await sleep(50);
     const counts = await Promise.all(workers.map((worker) => worker.call("counts")));
     const done = counts.reduce((sum, one) => sum + one.done, 0);
     if (done >= count) return Math.max(...counts.map((one) => one.lastAt));
-    if (done !== last) [last, waitedMs] = [done, 0];
+    if (done !== last) [last, quietMs] = [done, 0];
   }
-  throw new Error(`only ${last} of ${count} runs were done`);
+  throw new Error(`only ${last} of ${count} runs were executed`);
 }
 
 /**
- * Calls before those that count, at this pace. V8 compiles all that each call needs anew at about the 512th, at once: of 500 calls that
- * follow too few others, one always has that in it, whichever system is measured.
+ * Calls that are made before the measured ones. V8 recompiles the code of a call at about the 512th call, all at once: among 500 calls after
+ * too short a warm-up, one always includes that, for every system.
  */
-export const warmUpOfLatency = { rate: 200, ms: 5_000 };
+export const latencyWarmUp = { rate: 200, ms: 5_000 };
 
-/** From the call to the start of its handler, in another process, at a steady rate. */
-export async function latency(field, system, { rate, ms }) {
-  return field.with(system, async ({ start, first }) => {
+/** Time from an enqueue call to the start of its handler in another process, at a steady rate. */
+export async function latency(runner, system, { rate, ms }) {
+  return runner.with(system, async ({ start, first }) => {
     const worker = await start();
     await worker.call("work", { slots: system.slots, aim: "latency" });
-    await first.call("pace", warmUpOfLatency);
+    await first.call("pace", latencyWarmUp);
     await sleep(500);
     await worker.call("lateness");
     for (const child of [first, worker]) await child.call("pauses");
@@ -94,24 +94,24 @@ export async function latency(field, system, { rate, ms }) {
     await sleep(1_000);
     const [callers, workers] = [await first.call("pauses"), await worker.call("pauses")];
     const figures = quantiles(await worker.call("lateness"));
-    const held = rateOf(sent.made, sent.ms);
-    say(`${system.name}: ${rate}/s, held ${Math.round(held)}: ${describe(figures)}`);
-    say(`  collecting garbage: the caller ${describePauses(callers)}, the worker ${describePauses(workers)}`);
-    return { ...figures, held, lost: sent.made - figures.count };
+    const sustained = rateOf(sent.made, sent.ms);
+    say(`${system.name}: ${rate}/s, sustained ${Math.round(sustained)}: ${describe(figures)}`);
+    say(`  garbage collections: caller ${describePauses(callers)}, worker ${describePauses(workers)}`);
+    return { ...figures, sustained, lost: sent.made - figures.count };
   });
 }
 
-/** Delayed runs: all due at one instant, or spread over a while. */
-export async function delayed(field, system, { count, overMs = 0 }) {
-  return field.with(system, async ({ start, first }) => {
+/** Lateness of delayed runs that are due at one instant or spread over a time. */
+export async function delayed(runner, system, { count, overMs = 0 }) {
+  return runner.with(system, async ({ start, first }) => {
     const worker = await start();
     await worker.call("work", { slots: system.slots, aim: "latency" });
-    const warmUp = system.isSlow ? warmUpOfDrain / 10 : warmUpOfDrain;
+    const warmUp = system.isSlow ? drainWarmUpRuns / 10 : drainWarmUpRuns;
     await first.call("load", { count: warmUp });
     await untilDone([worker], warmUp);
     const dueAt = Date.now() + 6_000;
     await first.call("load", { count, dueAt, overMs });
-    if (Date.now() > dueAt - 1_000) throw new Error(`${system.name} took too long to take ${count} delayed runs`);
+    if (Date.now() > dueAt - 1_000) throw new Error(`${system.name} took too long to store ${count} delayed runs`);
     await sleep(dueAt + overMs - Date.now());
     await untilDone([worker], warmUp + count);
     const figures = quantiles(await worker.call("lateness"));

@@ -1,11 +1,11 @@
-// The parent's side of child.mjs.
+// The parent's side of child.mjs, and the clock that both sides share.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const childPath = fileURLToPath(new URL("child.mjs", import.meta.url));
 
 export class Child {
-  /** All systems run under the same Node. */
+  /** `execPath` is the Node.js that all systems run under. */
   static async start(system, options, execPath) {
     const process = fork(childPath, [system], { execPath, stdio: ["ignore", "ignore", "inherit", "ipc"] });
     const child = new Child(system, process);
@@ -44,7 +44,7 @@ export class Child {
     });
   }
 
-  /** Ends it in order if it does so within a while. */
+  /** Closes the process, and kills it if that takes too long. */
   async end() {
     if (this.#process.exitCode !== null) return;
     const exited = new Promise((resolve) => this.#process.once("exit", resolve));
@@ -55,3 +55,10 @@ export class Child {
     clearTimeout(timer);
   }
 }
+
+/**
+ * Milliseconds of a clock that all processes of the machine share and that is never adjusted, so that intervals between two processes are
+ * correct. `performance.timeOrigin + performance.now()` is not: each process takes its origin from the time of day at its start, which NTP
+ * adjusts meanwhile, here by milliseconds per minute.
+ */
+export const steadyMs = () => Number(process.hrtime.bigint()) / 1e6;

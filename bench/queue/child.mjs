@@ -1,15 +1,15 @@
-// One process of the benchmark: a queue system, told what to do by messages. The same code measures all of them; only
+// One process of the benchmark: runs a queue system on commands from its parent. The same code measures all systems; only
 // bench/queue/systems/*.mjs differ. Usage: fork("child.mjs", [name of the system]).
 import { PerformanceObserver } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { steadyMs } from "./clock.mjs";
+import { steadyMs } from "./child-process.mjs";
 
 const { open } = await import(`./systems/${process.argv[2]}.mjs`);
 let system;
 let counts = { done: 0, lastAt: 0 };
 let onRun = () => {};
 
-/** Pauses for collecting garbage since it was last asked for them, in ms. */
+/** Garbage collection pauses since the last `pauses` command, in ms. */
 let pauses = [];
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) pauses.push(duration);
@@ -26,7 +26,7 @@ const commands = {
     await system.install();
   },
 
-  /** Bulk: as few calls as the system likes. */
+  /** Bulk enqueue, with as few calls as the system allows. */
   async load({ count, dueAt, overMs = 0 }) {
     const items = Array.from({ length: count }, (_, index) => ({
       payload: payloadOf({ index }),
@@ -40,7 +40,7 @@ const commands = {
     return performance.now() - begin;
   },
 
-  /** So many callers, each with one call at a time, each durable when it returns. */
+  /** So many callers with one call in flight each; a run is durable when its call returns. */
   async singles({ callers, count }) {
     let left = count;
     const begin = performance.now();
@@ -69,13 +69,13 @@ const commands = {
     return counts;
   },
 
-  /** Calls at a steady rate; each carries when it was made. Answers how many were made and how long that took. */
+  /** Enqueues at a steady rate; each payload carries the time of its call. Returns the number of calls and how long they took. */
   async pace({ rate, ms }) {
     const begin = performance.now();
     const calls = [];
     let made = 0;
-    for (let passed = 0; passed < ms; passed = performance.now() - begin) {
-      for (const due = Math.floor((Math.min(passed, ms) * rate) / 1_000); made < due; made++) {
+    for (let elapsed = 0; elapsed < ms; elapsed = performance.now() - begin) {
+      for (const due = Math.floor((Math.min(elapsed, ms) * rate) / 1_000); made < due; made++) {
         calls.push(system.add(payloadOf({ sentAt: steadyMs() })));
       }
       await sleep(1);

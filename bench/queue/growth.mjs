@@ -1,17 +1,17 @@
-// Does it stay as fast when it has been in use for a while? The same drain and the same single enqueues over an empty database
-// and over one with ten million runs in history and a million schedules that are not due.
-import { median, say } from "../schedules/results.mjs";
+// Compares drains and single enqueues with an empty database and with one that has ten million runs in history and a million schedules
+// that are not due.
+import { median, say } from "../report.mjs";
 import { register } from "../schedules/workload.mjs";
 import { drainOnce } from "./cases.mjs";
-import { analyse } from "./field.mjs";
 import { rateResult } from "./results.mjs";
+import { vacuumAnalyze } from "./systems.mjs";
 
 const perInsert = 1_000_000;
 const farAwayMs = 12 * 3_600_000;
 
-export async function growth(field, ours, { history, schedules, count, rounds }) {
-  const empty = await measure(field, ours, { count, rounds });
-  const full = await measure(field, ours, { count, rounds, fill: (place) => fill(place, { history, schedules }) });
+export async function growth(runner, ours, { history, schedules, count, rounds }) {
+  const empty = await measure(runner, ours, { count, rounds });
+  const full = await measure(runner, ours, { count, rounds, fill: (place) => fill(place, { history, schedules }) });
   const name = `${history.toLocaleString("en")} in history, ${schedules.toLocaleString("en")} schedules`;
   const line = (metric, before, after) => [
     rateResult(name, `${metric}, empty`, { ours: before, peers: {} }),
@@ -23,8 +23,8 @@ export async function growth(field, ours, { history, schedules, count, rounds })
   ];
 }
 
-async function measure(field, ours, { count, rounds, fill: prepare = async () => undefined }) {
-  return field.with(ours, async (place) => {
+async function measure(runner, ours, { count, rounds, fill: prepare = async () => undefined }) {
+  return runner.with(ours, async (place) => {
     await prepare(place);
     const workers = [await place.start(), await place.start()];
     const drains = [];
@@ -38,7 +38,7 @@ async function measure(field, ours, { count, rounds, fill: prepare = async () =>
   });
 }
 
-/** All of history in one day, which is worse than what retention leaves. */
+/** Puts all of history into one day, which is worse than what retention leaves. */
 async function fill({ reader, url }, { history, schedules }) {
   for (let first = 0; first < history; first += perInsert) {
     const size = Math.min(perInsert, history - first);
@@ -57,5 +57,5 @@ async function fill({ reader, url }, { history, schedules }) {
   }
   const { ms } = await register(url, { kind: "instant", count: schedules, at: Date.now() + farAwayMs });
   say(`${schedules.toLocaleString("en")} schedules registered in ${Math.round(ms)} ms`);
-  await analyse(url);
+  await vacuumAnalyze(url);
 }

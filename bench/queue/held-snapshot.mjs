@@ -1,23 +1,22 @@
-// Another session holds an old snapshot, as a long report or a stuck transaction would: nothing that dies since can be vacuumed.
+// Another session holds an old snapshot, as a long report or a stuck transaction would: rows that die after it cannot be vacuumed.
 import { Client } from "pg";
 import { drain } from "./cases.mjs";
 import { compare, rateResult } from "./results.mjs";
 
 export async function heldSnapshot(each, count) {
   const applies = (system) => system.on === "postgres" && system.isSlow !== true;
-  const free = compare(await each((field, system) => drain(field, system, { count, processes: 2 }), applies));
+  const free = compare(await each((runner, system) => drain(runner, system, { count, processes: 2 }), applies));
   const held = compare(
-    await each((field, system) => drain(field, system, { count, processes: 2, before: hold }), applies),
+    await each((runner, system) => drain(runner, system, { count, processes: 2, before: hold }), applies),
   );
-  const kept = (name, value, without) => [name, value / without];
   const share = {
     ours: held.ours / free.ours,
-    peers: Object.fromEntries(Object.keys(free.peers).map((name) => kept(name, held.peers[name], free.peers[name]))),
+    peers: Object.fromEntries(Object.keys(free.peers).map((name) => [name, held.peers[name] / free.peers[name]])),
   };
   return [
     rateResult("held snapshot", `drain of ${count.toLocaleString("en")} without it`, free),
     rateResult("held snapshot", `drain of ${count.toLocaleString("en")} with it`, held),
-    { ...rateResult("held snapshot", "share of the rate that is left", share, { atLeast: 0.8 }), unit: "of 1" },
+    { ...rateResult("held snapshot", "remaining share of the rate", share, { atLeast: 0.8 }), unit: "of 1" },
   ];
 }
 

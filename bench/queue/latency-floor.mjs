@@ -1,12 +1,12 @@
-// The floor of the latency: what any queue over PostgreSQL must do between a call and the start of its handler, and nothing else.
-// One process stores a row and tells it at the commit; the other hears it and claims the row by its key.
+// The floor of the latency: the minimum that any queue on PostgreSQL does between a call and the start of its handler. One process inserts a
+// row with a notification; the other receives the notification and claims the row by its key.
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { say } from "../schedules/results.mjs";
-import { quantiles, warmUpOfLatency } from "./cases.mjs";
-import { steadyMs } from "./clock.mjs";
+import { say } from "../report.mjs";
+import { quantiles, latencyWarmUp } from "./cases.mjs";
+import { steadyMs } from "./child-process.mjs";
 
 async function connected(url) {
   const client = new Client({ connectionString: url });
@@ -16,7 +16,7 @@ async function connected(url) {
 }
 
 async function listen(url) {
-  const [claims, hints] = [await connected(url), await connected(url)];
+  const [claims, notifications] = [await connected(url), await connected(url)];
   const claim = {
     name: "claim",
     text: "update floor set state = 'running' where id = $1 and state = 'queued' returning payload",
@@ -25,22 +25,22 @@ async function listen(url) {
     const { rows } = await claims.query({ ...claim, values: [id] });
     process.send(steadyMs() - JSON.parse(rows[0].payload).sentAt);
   };
-  hints.on("notification", ({ payload }) => void start(payload));
-  await hints.query("listen floor");
+  notifications.on("notification", ({ payload }) => void start(payload));
+  await notifications.query("listen floor");
   process.send("ready");
 }
 
 if (process.argv[2] === "listen") await listen(process.argv[3]);
 
-/** From the call to where a handler would start, at an idle pace. */
-export async function latencyFloor(site, { rate, ms }) {
-  return site.withDatabase(async ({ url, reader }) => {
+/** Time from a call to where a handler would start, at a low rate. */
+export async function latencyFloor(postgres, { rate, ms }) {
+  return postgres.withDatabase(async ({ url, reader }) => {
     await reader.query("create table floor (id bigint primary key, state text not null, payload text not null)");
     const client = await connected(url);
     const worker = fork(fileURLToPath(import.meta.url), ["listen", url]);
     await new Promise((resolve) => worker.once("message", resolve));
-    const taken = [];
-    worker.on("message", (one) => taken.push(one));
+    const latencies = [];
+    worker.on("message", (one) => latencies.push(one));
     const text = `with made as (insert into floor values ($1, 'queued', $2) returning id)
                   select pg_notify('floor', id::text) from made`;
     const data = "x".repeat(160);
@@ -52,12 +52,12 @@ export async function latencyFloor(site, { rate, ms }) {
       }
       await sleep(500);
     };
-    await pace(warmUpOfLatency.rate, warmUpOfLatency.ms);
-    taken.length = 0;
+    await pace(latencyWarmUp.rate, latencyWarmUp.ms);
+    latencies.length = 0;
     await pace(rate, ms);
     worker.kill();
     await client.end();
-    const figures = quantiles(taken);
+    const figures = quantiles(latencies);
     say(`floor: ${rate}/s: p50 ${figures.p50.toFixed(1)}, p99 ${figures.p99.toFixed(1)} ms`);
     return figures;
   });

@@ -1,23 +1,23 @@
-// Workers over HTTP: how fast they empty the queue, and what they cost while there is nothing to do.
+// Workers over HTTP: how fast they drain the queue, and what they cost while idle.
 import { setTimeout as sleep } from "node:timers/promises";
-import { median, say } from "../schedules/results.mjs";
-import { ServerProcess } from "../schedules/server-process.mjs";
-import { drainOnce, warmUpOfDrain } from "./cases.mjs";
+import { median, say } from "../report.mjs";
+import { ServerProcess } from "../server-process.mjs";
+import { drainOnce, drainWarmUpRuns } from "./cases.mjs";
 import { Child } from "./child-process.mjs";
 import { rateResult } from "./results.mjs";
 
 const module = "carillon-http";
 
-/** Runs work with a node that executes nothing itself; `connect` gives processes of workers that reach it over HTTP. */
-async function withServer(field, ours, work) {
-  return field.with(ours, async (place) => {
+/** Runs work with a server that executes no runs itself; `connect` starts processes of workers that use it over HTTP. */
+async function withServer(runner, ours, work) {
+  return runner.with(ours, async (place) => {
     const server = await ServerProcess.start({ name: "server", url: place.url });
     const children = [];
     const connect = async (options = {}) => {
       const child = await Child.start(
         module,
         { url: server.url, name: `w${children.length}`, ...options },
-        field.execPath,
+        runner.execPath,
       );
       children.push(child);
       return child;
@@ -31,15 +31,15 @@ async function withServer(field, ours, work) {
   });
 }
 
-/** `inProcess` is what as many processes reached without HTTP, in the same run. */
-export async function drainOverHttp(field, ours, { count, processes, rounds, inProcess }) {
+/** `inProcess` is the rate of as many processes without HTTP, from the same run. */
+export async function drainOverHttp(runner, ours, { count, processes, rounds, inProcess }) {
   const rates = [];
   for (let round = 0; round < rounds; round++) {
-    const rate = await withServer(field, ours, async (place) => {
+    const rate = await withServer(runner, ours, async (place) => {
       const workers = [];
       while (workers.length < processes) workers.push(await place.connect());
       const system = { ...ours, name: "carillon over HTTP" };
-      await drainOnce(place, system, workers, { count: warmUpOfDrain });
+      await drainOnce(place, system, workers, { count: drainWarmUpRuns });
       return drainOnce(place, system, workers, { count });
     });
     rates.push(rate);
@@ -47,18 +47,18 @@ export async function drainOverHttp(field, ours, { count, processes, rounds, inP
   const name = `drain over HTTP, ${processes} process${processes === 1 ? "" : "es"}`;
   return rateResult(
     name,
-    "beside in-process",
+    "compared with in-process",
     { ours: median(rates), peers: {} },
     { floor: inProcess, atLeast: inProcess / 2 },
   );
 }
 
-/** Processor time of the node, as a share of one core, while so many workers wait. */
-export async function idleWorkers(field, ours, { count, warmMs, watchMs }) {
-  return withServer(field, ours, async ({ server, connect }) => {
+/** CPU time of the server, as a share of one core, while so many workers wait. */
+export async function idleWorkers(runner, ours, { count, warmMs, watchMs }) {
+  return withServer(runner, ours, async ({ server, connect }) => {
     const child = await connect({ workers: count });
     await child.call("work", { slots: 10 });
-    // Until each has polled and said that it lives: new connections cost more than old ones.
+    // Wait until every worker has polled and sent a heartbeat: new connections cost more than old ones.
     await sleep(warmMs);
     const before = server.cpuSeconds();
     await sleep(watchMs);
@@ -67,7 +67,7 @@ export async function idleWorkers(field, ours, { count, warmMs, watchMs }) {
     const name = `${count.toLocaleString("en")} idle workers over HTTP`;
     const result = {
       case: name,
-      metric: "processor time of the node",
+      metric: "CPU time of the server",
       unit: "% of a core",
       ours: share * 100,
       peers: {},

@@ -1,10 +1,10 @@
-// A process that registers jobs through the engine's batch path and says how long that took. It owns no shard: its hints
-// reach the nodes as those of any other process would.
+// A process that registers jobs through the engine's batch API and reports how long that took. It owns no shard: its notifications reach
+// the nodes like those of any other process.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEngine, openDatabase } from "../../packages/engine/dist/index.js";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
-import { specOf } from "./workload.mjs";
+import { toSpec } from "./workload.mjs";
 
 const perCall = 10_000;
 
@@ -19,13 +19,13 @@ async function register({ url, workload }) {
     const size = Math.min(perCall, workload.count - first);
     const created = await api.createJobs(
       "default",
-      Array.from({ length: size }, (_, index) => specOf(workload, first + index)),
+      Array.from({ length: size }, (_, index) => toSpec(workload, first + index)),
     );
     const refused = created.find((one) => "error" in one);
     if (refused !== undefined) throw refused.error;
   }
   const ms = performance.now() - begin;
-  // Hints are sent behind the caller's back; one that the end of this process swallowed would be found by a full look only.
+  // Notifications are sent asynchronously. One that is lost when this process ends would delay its jobs until the next full scan.
   await sleep(500);
   await database.close();
   return { ms };

@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 
 const payload = { text: "x".repeat(187) };
 const high = 9;
-const usual = 4;
+const normal = 4;
 
-/** herd: all due together every `everySeconds`. spread: evenly over the hour. instant: all due once, at `at`. */
+/** herd: all are due together every `everySeconds`. spread: evenly over the hour. instant: all are due once, at `at`. */
 export function cronOf({ kind, ...rule }, index) {
   return { herd, spread, instant }[kind](rule, index);
 }
 
-export function specOf(workload, index) {
+export function toSpec(workload, index) {
   return {
-    task: workload.task ?? "bench.nobody",
+    task: workload.task ?? "bench.unserved",
     queue: "default",
-    priority: index % 100 === 0 ? high : usual,
+    priority: index % 100 === 0 ? high : normal,
     payload,
     schedule: { kind: "cron", cron: cronOf(workload, index), timeZone: "UTC" },
     policy: {},
@@ -26,7 +26,7 @@ export function specOf(workload, index) {
 const herd = ({ second, everySeconds }) => `${second % everySeconds}/${everySeconds} * * * * *`;
 
 function spread(_rule, index) {
-  // A step that shares no factor with 3,600 visits every second of the hour, and neighbours lie far apart.
+  // The step is coprime to 3,600, so it visits every second of the hour, and consecutive jobs are far apart.
   const second = (index * 1_009) % 3_600;
   return `${second % 60} ${Math.floor(second / 60)} * * * *`;
 }
@@ -36,7 +36,7 @@ function instant({ at }) {
   return `${time.getUTCSeconds()} ${time.getUTCMinutes()} ${time.getUTCHours()} * * *`;
 }
 
-/** Registers the jobs from a process of its own; answers how long that took. */
+/** Registers the jobs from a separate process; returns how long that took. */
 export function register(url, workload) {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL("registrar.mjs", import.meta.url)), { execArgv: [] });

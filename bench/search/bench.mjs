@@ -1,16 +1,15 @@
 // Search over runs and jobs: `npm run bench:search [-- --rows 10000000] [-- --days 104] [-- --quick] [-- --json] [-- --only task,owner] [-- --keep folder]`.
-// So many finished runs over so many days, each a partition, and a tenth as many jobs, made by SQL on an embedded PostgreSQL; then every
-// filter alone and combined, by the engine's own calls: first pages with those after them, and pages deep in the list. --quick is
-// --rows 300000. 10 million rows take about 12 GB of disk. With --keep they stay in the folder, and the next run with it loads nothing.
+// Loads finished runs over so many days, with a partition per day, and a tenth as many jobs by SQL into an embedded PostgreSQL. Then
+// measures every filter, alone and combined, through the engine's API: first pages, second pages, and pages deep in the list. --quick means
+// --rows 300000. 10 million rows take about 12 GB of disk. With --keep the data stays in the folder, and the next run reuses it.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Client } from "pg";
 import { makeUuidV7, systemClock, systemRandom, systemTimers, uuidV7Of } from "../../packages/core/dist/index.js";
 import { createEngine, migrate, openDatabase } from "../../packages/engine/dist/index.js";
-import { Client } from "pg";
-import { describeMachine, printTable } from "../report.mjs";
-import { result, say } from "../schedules/results.mjs";
-import { Site } from "../schedules/site.mjs";
+import { describeMachine, printTable, result, say } from "../report.mjs";
+import { BenchPostgres } from "../bench-postgres.mjs";
 import { jobCases, runCases, totalCases } from "./cases.mjs";
 import { fillHistory, fillJobs } from "./fill.mjs";
 
@@ -23,9 +22,9 @@ const quick = process.argv.includes("--quick");
 const rows = Number(optionOf("--rows") ?? (quick ? 300_000 : 10_000_000));
 const days = Number(optionOf("--days") ?? 104);
 const only = optionOf("--only")?.split(",");
-const kept = optionOf("--keep");
+const keptFolder = optionOf("--keep");
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
-/** For the loading alone: what is measured writes nothing. */
+/** Speeds up the load; the measured statements write nothing. */
 const settings = { wal_level: "minimal", max_wal_senders: "0", max_wal_size: "8GB" };
 
 function optionOf(name) {
@@ -38,110 +37,111 @@ function percentile(values, part) {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)];
 }
 
-/** Times of one case; `call` answers how many rows it found. */
-function stopwatch(site) {
+/** Collects the times of one case; `call` returns a page or a total. */
+function stopwatch(postgres) {
   const times = [];
   let found = 0;
-  let cut = 0;
-  const cpu = site.cpuSeconds();
+  let cutPages = 0;
+  const cpu = postgres.cpuSeconds();
   return {
     async time(call) {
       const begin = performance.now();
       const answer = await call();
       times.push(performance.now() - begin);
       found += answer.rows?.length ?? 1;
-      if (answer.rows !== undefined && answer.rows.length < pageSize && answer.next !== null) cut += 1;
+      if (answer.rows !== undefined && answer.rows.length < pageSize && answer.next !== null) cutPages += 1;
       return answer;
     },
     result: () => ({
       p50: percentile(times, 0.5),
       p95: percentile(times, 0.95),
-      most: Math.max(...times),
+      max: Math.max(...times),
       found: found / times.length,
-      cutPercent: (cut / times.length) * 100,
-      cpuMs: ((site.cpuSeconds() - cpu) * 1_000) / times.length,
+      cutPercent: (cutPages / times.length) * 100,
+      cpuMs: ((postgres.cpuSeconds() - cpu) * 1_000) / times.length,
     }),
   };
 }
 
-/** First pages, and the page after each where there is one. */
-async function firstPages(list, { namespace = "default", filterOf, order = {} }, { facts, site }) {
-  const watch = stopwatch(site);
+/** First pages, and second pages where they exist. */
+async function firstPages(list, { namespace = "default", toFilter, order = {} }, { facts, postgres }) {
+  const watch = stopwatch(postgres);
   for (let round = 0; round < rounds; round++) {
-    const filter = filterOf(round, facts);
+    const filter = toFilter(round, facts);
     const { next } = await watch.time(() => list(namespace, filter, { pageSize, ...order }));
     if (next !== null) await watch.time(() => list(namespace, filter, { pageSize, ...order, after: next }));
   }
   return watch.result();
 }
 
-/** Pages that begin anywhere in the list. */
-async function deepPages(list, { namespace = "default", filterOf, order = {} }, { facts, site }) {
-  const watch = stopwatch(site);
+/** Pages that start anywhere in the list. */
+async function deepPages(list, { namespace = "default", toFilter, order = {} }, { facts, postgres }) {
+  const watch = stopwatch(postgres);
   for (let round = 0; round < rounds; round++) {
     const after = uuidV7Of(Math.floor(facts.endMs - ((round + 0.5) / rounds) * facts.days * dayMs), 0, 0, 0);
-    await watch.time(() => list(namespace, filterOf(round, facts), { pageSize, ...order, after }));
+    await watch.time(() => list(namespace, toFilter(round, facts), { pageSize, ...order, after }));
   }
   return watch.result();
 }
 
-async function measureLists(api, where) {
+async function measureLists(api, context) {
   const results = [];
   const lists = [
     { kind: "runs", cases: runCases, list: (...args) => api.listRuns(...args) },
     { kind: "jobs", cases: jobCases, list: (...args) => api.listJobs(...args) },
   ];
   for (const { kind, cases, list } of lists) {
-    for (const [name, how] of chosen(cases)) {
-      results.push(...told(`${kind} by ${name}`, await firstPages(list, how, where)));
-      if (kind === "runs") results.push(...told(`${kind} by ${name}, deep`, await deepPages(list, how, where)));
+    for (const [name, options] of selected(cases)) {
+      results.push(...toResults(`${kind} by ${name}`, await firstPages(list, options, context)));
+      if (kind === "runs")
+        results.push(...toResults(`${kind} by ${name}, deep`, await deepPages(list, options, context)));
     }
   }
   return results;
 }
 
-async function measureTotals(api, { facts, site }) {
+async function measureTotals(api, { facts, postgres }) {
   const results = [];
-  for (const [name, { filterOf, how }] of chosen(totalCases)) {
-    const watch = stopwatch(site);
+  for (const [name, { toFilter, how }] of selected(totalCases)) {
+    const watch = stopwatch(postgres);
     for (let round = 0; round < (how === "exact" ? countRounds : rounds); round++) {
-      await watch.time(() => api.totalRuns("default", filterOf(round, facts), how));
+      await watch.time(() => api.totalRuns("default", toFilter(round, facts), how));
     }
-    results.push(...told(`total of ${name}`, watch.result(), how === "estimate"));
+    results.push(...toResults(`total of ${name}`, watch.result(), how === "estimate"));
   }
   return results;
 }
 
-function chosen(cases) {
+function selected(cases) {
   return Object.entries(cases).filter(([name]) => only === undefined || only.includes(name));
 }
 
-/** A page that is not full and not the last was cut short, by its time or by what it may look through: its time alone says too little. */
-function told(name, { p50, p95, most, found, cutPercent, cpuMs }, isJudged = true) {
-  const times = `p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, most ${most.toFixed(1)} ms`;
+/** A page that is neither full nor the last was cut short by its time budget or its scan limit, so its time alone is not conclusive. */
+function toResults(name, { p50, p95, max, found, cutPercent, cpuMs }, hasTarget = true) {
+  const times = `p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, max ${max.toFixed(1)} ms`;
   const pages = `${found.toFixed(0)} rows a page, ${cutPercent.toFixed(0)} % of pages cut short`;
   say(`${name}: ${times}, ${cpuMs.toFixed(1)} ms of PostgreSQL, ${pages}`);
   return [
     result({ name, metric: "p50", unit: "ms", ours: p50 }),
-    result({ name, metric: "p95", unit: "ms", ours: p95, ...(isJudged && { atMost: targetMs }) }),
-    result({ name, metric: "processor time of PostgreSQL", unit: "ms", ours: cpuMs }),
+    result({ name, metric: "p95", unit: "ms", ours: p95, ...(hasTarget && { atMost: targetMs }) }),
+    result({ name, metric: "CPU time of PostgreSQL", unit: "ms", ours: cpuMs }),
     result({ name, metric: "pages cut short", unit: "%", ours: cutPercent }),
   ];
 }
 
-/** What is there to be searched: that of the folder that is kept, where there is any. */
-async function loaded(load) {
-  if (kept === undefined) return load();
-  const file = join(kept, "facts.json");
+/** Loads the data, unless the kept folder has it already. */
+async function loadOnce(load) {
+  if (keptFolder === undefined) return load();
+  const file = join(keptFolder, "facts.json");
   const known = await readFile(file, "utf8").catch(() => null);
   const facts = known === null ? await load() : JSON.parse(known);
   if (facts.rows !== rows || facts.days !== days)
-    throw new Error(`${kept} has ${facts.rows} rows of ${facts.days} days`);
+    throw new Error(`${keptFolder} has ${facts.rows} rows of ${facts.days} days`);
   await writeFile(file, JSON.stringify(facts));
   return facts;
 }
 
-async function run(site, { url, reader }) {
+async function run(postgres, { url, reader }) {
   const database = await openDatabase({ url, schema: "carillon", ...ports });
   await migrate(database);
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
@@ -153,7 +153,7 @@ async function run(site, { url, reader }) {
     return client;
   };
   try {
-    const facts = await loaded(async () => {
+    const facts = await loadOnce(async () => {
       await engine.api.createNamespace("small", 1);
       await engine.api.createNamespace("tiny", 1);
       const made = await fillHistory(reader, { rows, days, connect, say });
@@ -161,20 +161,20 @@ async function run(site, { url, reader }) {
       return made;
     });
     return [
-      ...(await measureLists(engine.api, { facts, site })),
-      ...(await measureTotals(engine.api, { facts, site })),
+      ...(await measureLists(engine.api, { facts, postgres })),
+      ...(await measureTotals(engine.api, { facts, postgres })),
     ];
   } finally {
     await database.close();
   }
 }
 
-const site = await Site.start(settings, kept);
+const postgres = await BenchPostgres.start(settings, keptFolder);
 let results;
 try {
-  results = await site.withDatabase((place) => run(site, place));
+  results = await postgres.withDatabase((connection) => run(postgres, connection));
 } finally {
-  await site.stop();
+  await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
 if (process.argv.includes("--json")) console.log(JSON.stringify(report));

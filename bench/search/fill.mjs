@@ -1,5 +1,5 @@
-// History as years of use leave it: a partition for each day, a few common tasks and many rare ones, some owners, labels, failures, runs
-// that were asked for weeks ahead, a large namespace, a small one and a tiny one.
+// A history as after years of use: a partition per day, a few common tasks and many rare ones, owners, labels, failures, runs that were
+// created weeks ahead, a large namespace, a small one and a tiny one.
 
 const dayMs = 86_400_000;
 const sessions = 100;
@@ -7,11 +7,11 @@ const recurring = 1_000;
 export const ownerCount = 5_000;
 export const teamCount = 50;
 
-/** A UUIDv7 of a time, with what follows made from a text. */
+/** A UUIDv7 with this time, whose other bits are derived from a text. */
 const uuidAt = (ms, text) =>
   `(lpad(to_hex(floor(${ms})::bigint), 12, '0') || '7' || substr(md5(${text}), 1, 3) || '8' || substr(md5(${text}), 5, 15))::uuid`;
 
-async function idsOf(client, { prefix, count, beginMs }) {
+async function makeIds(client, { prefix, count, beginMs }) {
   const { rows } = await client.query(
     `select ${uuidAt("$1::float8", `'${prefix}' || n`)} as id from generate_series(1, $2::int) n`,
     [beginMs, count],
@@ -19,26 +19,26 @@ async function idsOf(client, { prefix, count, beginMs }) {
   return rows.map((row) => row.id);
 }
 
-/** `connect`: opens a connection more. Two of them load a day each at a time. */
+/** `connect` opens another connection. Two connections load one day each at a time. */
 export async function fillHistory(client, { rows, days, connect, say }) {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const beginMs = today - days * dayMs;
-  const sessionIds = await idsOf(client, { prefix: "s", count: sessions, beginMs });
-  const oldSessionIds = await idsOf(client, { prefix: "o", count: sessions, beginMs: today - (days / 2) * dayMs });
-  const jobIds = await idsOf(client, { prefix: "j", count: recurring, beginMs });
+  const sessionIds = await makeIds(client, { prefix: "s", count: sessions, beginMs });
+  const oldSessionIds = await makeIds(client, { prefix: "o", count: sessions, beginMs: today - (days / 2) * dayMs });
+  const jobIds = await makeIds(client, { prefix: "j", count: recurring, beginMs });
   await client.query(
     "insert into carillon.lane (queue, task) select 'default', 'task_' || n from generate_series(0, 49) n",
   );
   await client.query("insert into carillon.lane (queue, task) values ('rare', 'task_rare')");
-  const indexes = await indexesOf(client);
+  const indexes = await readIndexes(client);
   const perDay = Math.ceil(rows / days);
   const plan = { beginMs, perDay, stepMs: dayMs / perDay, sessionIds, oldSessionIds, jobIds, indexes };
-  const waiting = Array.from({ length: days }, (_, day) => day);
+  const pendingDays = Array.from({ length: days }, (_, day) => day);
   let done = 0;
   const load = async () => {
     const loader = await connect();
     await loader.query("set synchronous_commit = off; set maintenance_work_mem = '256MB'; set work_mem = '64MB'");
-    for (let day = waiting.shift(); day !== undefined; day = waiting.shift()) {
+    for (let day = pendingDays.shift(); day !== undefined; day = pendingDays.shift()) {
       await loadDay(loader, day, plan);
       done += 1;
       if (done % Math.ceil(days / 20) === 0) say(`history: ${(done * perDay).toLocaleString("en")} runs, ${done} days`);
@@ -52,8 +52,8 @@ export async function fillHistory(client, { rows, days, connect, say }) {
   return { rows, jobIds, sessionIds, oldSessionIds, endMs: today, days };
 }
 
-/** The indexes of the history, as they are written for one of its days. */
-async function indexesOf(client) {
+/** Functions that write the index definitions of the history for the table of a day. */
+async function readIndexes(client) {
   const { rows } = await client.query(
     "select indexdef from pg_indexes where schemaname = 'carillon' and tablename = 'run_history' order by indexname",
   );
@@ -64,7 +64,7 @@ async function indexesOf(client) {
   );
 }
 
-/** A table of its own, which has its rows and indexes when it becomes a partition. */
+/** Loads a separate table, which gets its rows and indexes before it is attached as a partition. */
 async function loadDay(loader, day, { beginMs, perDay, stepMs, sessionIds, oldSessionIds, jobIds, indexes }) {
   const from = new Date(beginMs + day * dayMs);
   const to = new Date(from.getTime() + dayMs);
@@ -82,8 +82,8 @@ async function loadDay(loader, day, { beginMs, perDay, stepMs, sessionIds, oldSe
 }
 
 /**
- * Row n ends at its place in time, and was made just before; one of a hundred was asked for up to 30 days before. Every figure follows
- * from n, so that the cases know what is there.
+ * Row n ends at its place in time and was created just before; one of a hundred was created up to 30 days before. All values are derived
+ * from n, so that the cases know which rows exist.
  */
 function insertText(table) {
   return `insert into ${table} (id, job_id, namespace_id, status, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
@@ -91,7 +91,7 @@ function insertText(table) {
     select r.id, case when r.n % 10 < 3 then ($6::uuid[])[1 + r.n / 10 % ${recurring}] else r.id end,
            case when r.n % 1000 = 999 then 2 when r.n % 1000000 = 17 then 3 else 1 end,
            case when r.n % 100 = 7 then 'failed' when r.n % 200 = 11 then 'cancelled' else 'succeeded' end,
-           4, r.at, r.at, to_timestamp(r.made_ms / 1000),
+           4, r.at, r.at, to_timestamp(r.created_ms / 1000),
            case when r.n % 10 < 3 then 'schedule' when r.n % 500 = 13 then 'run_now:x' else 'once' end,
            case when r.n % 100000 = 5 then 'task_rare' when r.n % 2 = 0 then 'task_0' else 'task_' || r.n / 2 % 50 end,
            case when r.n % 100000 = 5 then 'rare' else 'default' end,
@@ -100,14 +100,14 @@ function insertText(table) {
                 when r.n % 10 = 1 then jsonb_build_object('$.customer.id', (r.n / 10 % 20000)::text) end,
            case when r.n % 10 in (2, 5) then 'u' || r.n / 10 % ${ownerCount} end,
            1, 0, 1,
-           case when r.n % 3000 = 19 and r.made_ms between s.begin_ms and s.begin_ms + ${dayMs}
+           case when r.n % 3000 = 19 and r.created_ms between s.begin_ms and s.begin_ms + ${dayMs}
                 then ($7::uuid[])[1 + r.n / 3000 % ${sessions}] else ($5::uuid[])[1 + r.n % ${sessions}] end,
            r.at, r.at + $4::float8 * interval '0.5 milliseconds', 'null'
     from (
-      select n, to_timestamp(($3::float8 + n * $4::float8) / 1000) as at, m.made_ms, ${uuidAt("m.made_ms", "n::text")} as id
+      select n, to_timestamp(($3::float8 + n * $4::float8) / 1000) as at, m.created_ms, ${uuidAt("m.created_ms", "n::text")} as id
       from generate_series($1::int, $2::int) n
       cross join lateral (
-        select $3::float8 + n * $4::float8 - case when n % 100 = 50 then n / 100 % 30 * ${dayMs}::float8 else 0 end as made_ms
+        select $3::float8 + n * $4::float8 - case when n % 100 = 50 then n / 100 % 30 * ${dayMs}::float8 else 0 end as created_ms
       ) m
     ) r
     cross join (

@@ -1,7 +1,7 @@
-// The timing wheel beside a binary heap: `node --expose-gc bench/wheel/bench.mjs [--quick] [--json]`.
-// Timers are due at random within a minute, as a scheduler's window is. All are inserted, a random half is cancelled, and
-// the clock then moves over the minute in steps of 10 ms. Each figure is the median over rounds, in nanoseconds per timer.
-// The heap's cancel only marks the timer, and pays when it comes due: "in all" is the fair comparison.
+// The timing wheel compared with a binary heap: `node --expose-gc bench/wheel/bench.mjs [--quick] [--json]`.
+// Timers are due at random within a minute, like the window of a scheduler. All are inserted, a random half is cancelled, and the clock
+// then advances over the minute in steps of 10 ms. Each figure is the median over rounds, in nanoseconds per timer. The cancel of the heap
+// only marks the timer and pays when it is due, so "total" is the fair comparison.
 import { TimingWheel } from "../../packages/core/dist/index.js";
 import { describeMachine, printTable } from "../report.mjs";
 import { BinaryHeap } from "./binary-heap.mjs";
@@ -62,7 +62,7 @@ function oneRound(make, { dues, cancelled }) {
     insert: perTimer(0, dues.length),
     cancel: perTimer(1, cancelled.length),
     advance: perTimer(2, fired),
-    "in all": ((times[3] - times[0]) * 1e6) / dues.length,
+    total: ((times[3] - times[0]) * 1e6) / dues.length,
   };
 }
 
@@ -70,7 +70,7 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-/** Takes turns, so that a slow moment of the machine meets both. */
+/** Measures both in turns, so that a slow moment of the machine affects both. */
 function compare(size) {
   const work = workload(size);
   const rounds = { ours: [], "binary heap": [] };
@@ -80,7 +80,7 @@ function compare(size) {
       if (round >= 0) rounds[name].push(result);
     }
   }
-  return ["insert", "cancel", "advance", "in all"].map((metric) => {
+  return ["insert", "cancel", "advance", "total"].map((metric) => {
     const of = (name) => median(rounds[name].map((result) => result[metric]));
     const [ours, heap] = [of("ours"), of("binary heap")];
     const base = {
@@ -94,7 +94,7 @@ function compare(size) {
   });
 }
 
-/** Megabytes that the live objects take. Buffers are given back in a later turn of the event loop. */
+/** Megabytes of live objects. Buffers are released in a later turn of the event loop. */
 async function usedMb() {
   for (let turn = 0; turn < 3; turn++) {
     globalThis.gc();
@@ -122,7 +122,7 @@ async function memoryResult() {
   return { ...base, floor: null, ratio: heap / ours, target: MEMORY_TARGET_MB, met: ours < MEMORY_TARGET_MB };
 }
 
-if (typeof globalThis.gc !== "function") throw new Error("the memory can only be measured with node --expose-gc");
+if (typeof globalThis.gc !== "function") throw new Error("memory can be measured only with node --expose-gc");
 const memory = await memoryResult();
 const results = [...SIZES.flatMap(compare), memory];
 const report = { machine: describeMachine(), results };

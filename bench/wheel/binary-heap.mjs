@@ -1,4 +1,4 @@
-/** What a scheduler without a wheel would use: a binary heap ordered by due time and insertion; a cancelled timer stays until due. */
+/** The alternative to a timing wheel: a binary heap ordered by due time and insertion. A cancelled timer stays in it until it is due. */
 export class BinaryHeap {
   #timers = [];
   #sequence = 0;

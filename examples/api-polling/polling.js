@@ -1,7 +1,7 @@
-// Many jobs, one API, and no more calls than it allows, however many workers there are.
+// Many jobs call one API, within its rate limit, with any number of workers.
 import { RetryAfterError, task } from "carillon";
 
-/** `url` is the API's; `rate` what it allows. */
+/** `url` is the address of the API, `rate` its limit. */
 export function pollingTask({ url, rate = { limit: 60, per: "1m" }, onWeather = (_city, _weather) => {} }) {
   return task({
     name: "weather.poll",
@@ -18,7 +18,7 @@ export function pollingTask({ url, rate = { limit: 60, per: "1m" }, onWeather = 
   });
 }
 
-/** A job for each city, by its key: the same call can be made at every start. */
+/** Creates one job per city, identified by its key: calling it again at the next start changes nothing. */
 export async function define(app, poll, cities, every = "5m") {
   for (const city of cities) await app.schedule(poll, `weather.${city}`, { every, payload: { city } });
 }

@@ -1,4 +1,4 @@
-// Jobs by a cron expression, at an interval, and on business days; defined again at every start.
+// Jobs with a cron expression, an interval, and a business day. The application defines them again at every start.
 import { task } from "carillon";
 
 export const report = task({
@@ -10,13 +10,13 @@ export const report = task({
   },
 });
 
-/** The jobs, by their keys: the same call can be made at every start, and changes nothing the second time. */
+/** Creates the jobs, identified by their keys: calling it again at the next start changes nothing. */
 export async function define(app, { daily = "30 2 * * *", every = "15m" } = {}) {
   const zone = { timeZone: "Europe/Paris" };
   return [
-    // Misses nothing for long: after an outage the latest night is made up for.
+    // After an outage, the latest missed night is caught up.
     await app.schedule(report, "report.daily", { cron: daily, ...zone, payload: { what: "day" }, misfire: "run_once" }),
-    // A run that takes longer than the interval is not run twice at a time.
+    // If a run takes longer than the interval, the next one is skipped.
     await app.schedule(report, "report.often", { every, jitter: "30s", payload: { what: "quarter" }, overlap: "skip" }),
     await app.schedule(report, "report.monthly", { cron: "0 9 LW * *", ...zone, payload: { what: "month" } }),
   ];

@@ -1,4 +1,4 @@
-// Events of one order are handled one after the other; different orders do not wait for each other.
+// Events of one order are handled in sequence; different orders do not wait for each other.
 import { task } from "carillon";
 
 /** `handle` is called with each event. */

@@ -1,11 +1,11 @@
-// A chain of jobs: extract every night, then clean, then load; and an alert whenever one of them fails for good.
+// A chain of jobs: extract every night, then clean, then load. An alert runs when one of them fails for good.
 import { task } from "carillon";
 
 export const extract = task({
   name: "etl.extract",
   run: async ({ source }) => ({ source, rows: source === "empty" ? 0 : 42, file: `/tmp/${source}.csv` }),
 });
-// What started a run, it can ask for: the runs that ended, with outcome and output.
+// `upstream` returns the runs whose ends started this one, with status and output.
 export const clean = task({
   name: "etl.clean",
   run: async (_payload, { upstream }) => {
@@ -30,10 +30,10 @@ export const alert = task({
 
 export const tasks = [extract, clean, load, alert];
 
-/** The jobs, by their keys: the same call can be made at every start. */
+/** Creates the jobs, identified by their keys: calling it again at the next start changes nothing. */
 export async function define(app, { cron = "0 2 * * *", source = "shop" } = {}) {
   await app.schedule(extract, "etl.extract", { cron, timeZone: "Europe/Paris", payload: { source } });
-  // Nothing came: nothing to clean. The ledger of etl.clean says so for each such night.
+  // Skipped when the extract found no rows; the ledger of etl.clean records each such night.
   await app.schedule(clean, "etl.clean", { after: [{ job: "etl.extract", when: "output.rows > 0" }] });
   await app.schedule(load, "etl.load", { after: [{ job: "etl.clean" }], payload: { table: "orders" } });
   await app.schedule(alert, "etl.alert", {

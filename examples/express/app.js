@@ -1,8 +1,8 @@
-// A shop that stores an order, asks for its confirmation and takes it off the stock in one transaction: all of it is there, or nothing.
+// A shop that stores an order, enqueues its confirmation and reduces the stock in one transaction: all or nothing.
 import express from "express";
 import { carillon, task } from "carillon";
 
-/** `send` is what tells the customer. */
+/** `send` notifies the buyer. */
 export function confirmationTask(send) {
   return task({
     name: "order.confirm",
@@ -11,7 +11,7 @@ export function confirmationTask(send) {
   });
 }
 
-/** The engine in this process, over the application's own pool. */
+/** The engine in this process, with the connection pool of the application. */
 export const engineOver = (pool) => carillon({ pool });
 
 export function shop(parts) {
@@ -25,7 +25,7 @@ export function shop(parts) {
   return app;
 }
 
-/** What PostgreSQL says when a check of a table fails. */
+/** The SQLSTATE of a failed check constraint. */
 const soldOut = "23514";
 
 async function placeOrder({ pool, engine, confirm }, item) {
@@ -35,7 +35,7 @@ async function placeOrder({ pool, engine, confirm }, item) {
     const { rows } = await client.query("insert into shop_order (item) values ($1) returning id", [item]);
     const order = rows[0].id;
     await engine.enqueue(confirm, { order }, { tx: client });
-    // Fails when nothing is left; then there is no order, and no confirmation of it.
+    // Fails when the item is sold out; the rollback then removes the order and its confirmation.
     await client.query("update shop_stock set pieces = pieces - 1 where item = $1", [item]);
     await client.query("commit");
     return order;

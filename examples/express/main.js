@@ -2,7 +2,7 @@ import { Pool } from "pg";
 import { confirmationTask, engineOver, schema, shop } from "./app.js";
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL });
-pool.on("error", (error) => console.error("a connection was lost:", error.message));
+pool.on("error", (error) => console.error("lost a connection:", error.message));
 await pool.query(schema);
 
 const engine = engineOver(pool);

@@ -11,7 +11,7 @@ import { checkedAddresses, faultsOf, PayloadReader } from "carillon";
 function read(payload) {
   const reader = new PayloadReader("tcp-check", payload);
   const check = {
-    host: reader.requiredText("host", { most: 253, pattern: /^[A-Za-z0-9.-]+$/, words: "a host" }),
+    host: reader.requiredText("host", { max: 253, pattern: /^[A-Za-z0-9.-]+$/, words: "a host" }),
     port: reader.whole("port", 1, 65_535) ?? 0,
     withinMs: reader.duration("within", 60_000) ?? 5_000,
   };
@@ -49,11 +49,11 @@ export const createExecutors = ({ timers, outbound, resolve }) => [
     check: (payload) => faultsOf(read, payload),
     run: async (payload, { signal, log }) => {
       const { host, port, withinMs } = read(payload);
-      // The worker's rules of which addresses jobs may reach hold here too.
+      // Connect only to addresses that the rules of the worker allow.
       const [found] = await checkedAddresses(new URL(`tcp://${host}:${port}`), outbound, resolve);
-      const begunAt = timers.monotonic();
+      const startedAt = timers.monotonic();
       await connected({ address: found?.address ?? host, port, withinMs, signal }, timers);
-      const tookMs = Math.round(timers.monotonic() - begunAt);
+      const tookMs = Math.round(timers.monotonic() - startedAt);
       log.info(`${host}:${port} answered in ${tookMs} ms`);
       return { host, port, took_ms: tookMs };
     },

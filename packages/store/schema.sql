@@ -1,5 +1,5 @@
--- The schema after all migrations, read from the catalogs. Documentation and a guard: a test compares it with a
--- migrated database, and `node scripts/schema-dump.mjs` writes it anew. It is never executed.
+-- The schema after all migrations, read from the catalogs; never executed. src/migrations/0001_initial.sql explains it. A test compares
+-- this file with a migrated database; `npm run schema` updates it.
 
 create table carillon.backfill (
   id uuid not null,
@@ -26,10 +26,10 @@ create table carillon.backfill (
   state_reason text,
   trace json,
   constraint backfill_pkey PRIMARY KEY (id),
-  constraint backfill_check CHECK ((to_at >= from_at)),
   constraint backfill_concurrency_check CHECK ((concurrency > 0)),
   constraint backfill_finished_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
   constraint backfill_per_second_check CHECK ((per_second > (0)::double precision)),
+  constraint backfill_range_check CHECK ((to_at >= from_at)),
   constraint backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
 );
 
@@ -49,8 +49,8 @@ create table carillon.breaker (
   probe_fence bigint,
   probe_version bigint not null default 0,
   constraint breaker_pkey PRIMARY KEY (namespace_id, name),
-  constraint breaker_probe CHECK (((state = 'half_open'::text) = (probe_by IS NOT NULL))),
-  constraint breaker_state CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text]))),
+  constraint breaker_probe_check CHECK (((state = 'half_open'::text) = (probe_by IS NOT NULL))),
+  constraint breaker_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text]))),
   constraint breaker_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
 );
 
@@ -87,8 +87,8 @@ create table carillon.callback (
   answer json,
   answered_at timestamp with time zone,
   constraint callback_pkey PRIMARY KEY (token_hash),
-  constraint callback_answered CHECK (((answer IS NULL) OR (answered_at IS NOT NULL))),
-  constraint callback_waits CHECK (((due_at IS NULL) OR (begun_at IS NOT NULL)))
+  constraint callback_answered_check CHECK (((answer IS NULL) OR (answered_at IS NOT NULL))),
+  constraint callback_waiting_check CHECK (((due_at IS NULL) OR (begun_at IS NOT NULL)))
 );
 
 create table carillon.callback_secret (
@@ -98,7 +98,7 @@ create table carillon.callback_secret (
   old_secret_until timestamp with time zone,
   made_at timestamp with time zone not null default clock_timestamp(),
   constraint callback_secret_pkey PRIMARY KEY (namespace_id),
-  constraint callback_secret_check CHECK (((old_secret IS NULL) = (old_secret_until IS NULL))),
+  constraint callback_secret_old_secret_check CHECK (((old_secret IS NULL) = (old_secret_until IS NULL))),
   constraint callback_secret_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
 );
 
@@ -110,7 +110,7 @@ create table carillon.dedupe (
   replaces uuid,
   window_ms bigint,
   created_at timestamp with time zone not null,
-  look_at timestamp with time zone not null,
+  check_at timestamp with time zone not null,
   constraint dedupe_pkey PRIMARY KEY (namespace_id, task, key),
   constraint dedupe_window_ms_check CHECK ((window_ms > 0))
 ) with (
@@ -133,7 +133,7 @@ create table carillon.dependency (
   met_at timestamp with time zone,
   seen_at timestamp with time zone,
   constraint dependency_pkey PRIMARY KEY (job_id, "position"),
-  constraint dependency_check CHECK (((met_run_id IS NULL) = (met_at IS NULL))),
+  constraint dependency_met_check CHECK (((met_run_id IS NULL) = (met_at IS NULL))),
   constraint dependency_on_status_check CHECK ((on_status = ANY (ARRAY['success'::text, 'failure'::text, 'finish'::text])))
 );
 
@@ -144,7 +144,7 @@ create table carillon.dependency_event (
   shard smallint not null,
   run_id uuid not null,
   ended_at timestamp with time zone not null,
-  parked boolean not null default false,
+  deferred boolean not null default false,
   constraint dependency_event_pkey PRIMARY KEY (job_id, "position", run_id)
 );
 
@@ -159,6 +159,28 @@ create table carillon.error_group (
   last_seen_at timestamp with time zone not null,
   sample_run_id uuid not null,
   constraint error_group_pkey PRIMARY KEY (namespace_id, fingerprint)
+);
+
+create table carillon.far_future_run (
+  id uuid not null,
+  run_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  rank bigint not null,
+  namespace_id integer not null,
+  lane integer not null,
+  shard smallint not null,
+  priority smallint not null,
+  payload json,
+  policy json,
+  labels jsonb,
+  owner text,
+  deadline_at timestamp with time zone,
+  constraint far_future_run_pkey PRIMARY KEY (namespace_id, id)
+) with (
+  autovacuum_analyze_scale_factor=0.02,
+  autovacuum_analyze_threshold=50000,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=20000
 );
 
 create table carillon.idempotency_key (
@@ -196,7 +218,7 @@ create table carillon.job (
   pause json,
   ended_at timestamp with time zone,
   deadline_ms bigint generated always as (((policy ->> 'deadlineMs'::text))::bigint) stored,
-  feeds boolean,
+  has_downstream boolean,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_priority_check CHECK (((priority >= 0) AND (priority <= 9)))
 );
@@ -231,13 +253,13 @@ create table carillon.job_due (
   defined_at timestamp with time zone not null default now(),
   definition uuid,
   constraint job_due_pkey PRIMARY KEY (job_id),
-  constraint job_due_check1 CHECK ((next_fire_at >= next_nominal_at)),
   constraint job_due_next_check CHECK (
 CASE state
     WHEN 'active'::text THEN ((next_nominal_at IS NULL) = (next_fire_at IS NULL))
     WHEN 'paused'::text THEN (next_nominal_at IS NULL)
     ELSE ((next_fire_at IS NULL) AND (next_nominal_at IS NULL))
 END),
+  constraint job_due_order_check CHECK ((next_fire_at >= next_nominal_at)),
   constraint job_due_overlap_check CHECK ((overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue_one'::text, 'queue_all'::text, 'cancel_running'::text]))),
   constraint job_due_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'cancelled'::text])))
 ) with (
@@ -266,8 +288,8 @@ create table carillon.lane (
   kind text not null default 'plain'::text,
   requires text not null default ''::text,
   constraint lane_pkey PRIMARY KEY (id),
-  constraint lane_of UNIQUE (queue, task, kind, requires),
-  constraint lane_kind CHECK ((kind = ANY (ARRAY['plain'::text, 'solo'::text, 'lost'::text, 'strict'::text, 'strict_once'::text, 'gated'::text, 'admitted'::text])))
+  constraint lane_queue_task_kind_requires_key UNIQUE (queue, task, kind, requires),
+  constraint lane_kind_check CHECK ((kind = ANY (ARRAY['plain'::text, 'solo'::text, 'lost'::text, 'strict'::text, 'strict_once'::text, 'gated'::text, 'admitted'::text])))
 );
 
 create table carillon.limit_hold (
@@ -288,7 +310,7 @@ create table carillon.limit_key (
   scope text not null,
   kind text not null,
   name text not null,
-  most integer not null,
+  max_count integer not null,
   per_ms bigint,
   burst integer,
   on_failure text,
@@ -301,11 +323,11 @@ create table carillon.limit_key (
   used_at timestamp with time zone not null default clock_timestamp(),
   is_counted boolean not null default true,
   constraint limit_key_pkey PRIMARY KEY (id),
-  constraint limit_key_of UNIQUE (namespace_id, scope, kind, name),
-  constraint limit_key_kind CHECK ((kind = ANY (ARRAY['concurrency'::text, 'rate'::text, 'order'::text]))),
-  constraint limit_key_most CHECK ((most >= 0)),
-  constraint limit_key_scope CHECK ((scope = ANY (ARRAY['key'::text, 'task'::text, 'job'::text, 'queue'::text, 'namespace'::text]))),
-  constraint limit_key_used CHECK ((used >= 0))
+  constraint limit_key_namespace_id_scope_kind_name_key UNIQUE (namespace_id, scope, kind, name),
+  constraint limit_key_kind_check CHECK ((kind = ANY (ARRAY['concurrency'::text, 'rate'::text, 'order'::text]))),
+  constraint limit_key_max_count_check CHECK ((max_count >= 0)),
+  constraint limit_key_scope_check CHECK ((scope = ANY (ARRAY['key'::text, 'task'::text, 'job'::text, 'queue'::text, 'namespace'::text]))),
+  constraint limit_key_used_check CHECK ((used >= 0))
 ) with (
   autovacuum_vacuum_scale_factor=0.02,
   autovacuum_vacuum_threshold=2000,
@@ -343,7 +365,7 @@ create table carillon.namespace (
   constraint namespace_pkey PRIMARY KEY (id),
   constraint namespace_name_key UNIQUE (name),
   constraint namespace_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),
-  constraint namespace_weight CHECK (((weight >= 1) AND (weight <= 1000)))
+  constraint namespace_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
 create table carillon.node (
@@ -369,8 +391,8 @@ create table carillon.occurrence (
   recorded_at timestamp with time zone not null,
   detail text,
   constraint occurrence_pkey PRIMARY KEY (job_id, from_at, version, reason),
-  constraint occurrence_check CHECK ((to_at >= from_at)),
-  constraint occurrence_count_check CHECK ((count > 0))
+  constraint occurrence_count_check CHECK ((count > 0)),
+  constraint occurrence_range_check CHECK ((to_at >= from_at))
 );
 
 create table carillon.once (
@@ -383,7 +405,7 @@ create table carillon.once (
   ended_at timestamp with time zone,
   expires_at timestamp with time zone not null,
   constraint once_pkey PRIMARY KEY (namespace_id, key),
-  constraint once_ended CHECK (((result IS NULL) = (ended_at IS NULL)))
+  constraint once_ended_check CHECK (((result IS NULL) = (ended_at IS NULL)))
 );
 
 create table carillon.operation (
@@ -406,7 +428,7 @@ create table carillon.operation (
   finished_at timestamp with time zone,
   trace json,
   constraint operation_pkey PRIMARY KEY (id),
-  constraint operation_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
+  constraint operation_finished_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
   constraint operation_kind_check CHECK ((kind = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text, 'purge'::text]))),
   constraint operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
 );
@@ -427,8 +449,8 @@ create table carillon.queue (
   limits json,
   paused_until timestamp with time zone,
   constraint queue_pkey PRIMARY KEY (namespace_id, name),
-  constraint queue_bound CHECK ((bound_ms >= 0)),
-  constraint queue_order CHECK ((order_kind = ANY (ARRAY['priority'::text, 'fifo'::text, 'edf'::text, 'sjf'::text, 'strict'::text]))),
+  constraint queue_bound_ms_check CHECK ((bound_ms >= 0)),
+  constraint queue_order_kind_check CHECK ((order_kind = ANY (ARRAY['priority'::text, 'fifo'::text, 'edf'::text, 'sjf'::text, 'strict'::text]))),
   constraint queue_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
 );
 
@@ -441,8 +463,8 @@ create table carillon.redrive (
   actor text,
   created_at timestamp with time zone not null,
   constraint redrive_pkey PRIMARY KEY (number),
-  constraint redrive_check CHECK (((kind = 'discard'::text) = (new_run_id IS NULL))),
-  constraint redrive_kind_check CHECK ((kind = ANY (ARRAY['retry'::text, 'replay'::text, 'discard'::text])))
+  constraint redrive_kind_check CHECK ((kind = ANY (ARRAY['retry'::text, 'replay'::text, 'discard'::text]))),
+  constraint redrive_new_run_check CHECK (((kind = 'discard'::text) = (new_run_id IS NULL)))
 );
 
 create table carillon.revision (
@@ -490,9 +512,9 @@ CASE
 END) stored,
   deadline_at timestamp with time zone,
   limits text,
-  feeds boolean,
+  has_downstream boolean,
   constraint run_pkey PRIMARY KEY (id),
-  constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
+  constraint run_session_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
   constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
 ) with (
   autovacuum_analyze_scale_factor=0,
@@ -535,28 +557,6 @@ create table carillon.run_history (
   constraint run_history_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
 ) partition by RANGE (finished_at);
 
-create table carillon.run_later (
-  id uuid not null,
-  run_at timestamp with time zone not null,
-  created_at timestamp with time zone not null,
-  rank bigint not null,
-  namespace_id integer not null,
-  lane integer not null,
-  shard smallint not null,
-  priority smallint not null,
-  payload json,
-  policy json,
-  labels jsonb,
-  owner text,
-  deadline_at timestamp with time zone,
-  constraint run_later_pkey PRIMARY KEY (namespace_id, id)
-) with (
-  autovacuum_analyze_scale_factor=0.02,
-  autovacuum_analyze_threshold=50000,
-  autovacuum_vacuum_scale_factor=0.02,
-  autovacuum_vacuum_threshold=20000
-);
-
 create table carillon.run_log (
   run_id uuid not null,
   fence bigint not null,
@@ -576,7 +576,7 @@ create table carillon.run_notice (
   constraint run_notice_pkey PRIMARY KEY (run_id)
 );
 
-create table carillon.run_state (
+create table carillon.run_progress (
   run_id uuid not null,
   namespace_id integer not null,
   checkpoint json,
@@ -588,8 +588,8 @@ create table carillon.run_state (
   progress_fence bigint not null default 0,
   progress_number bigint not null default 0,
   progress_at timestamp with time zone,
-  constraint run_state_pkey PRIMARY KEY (run_id),
-  constraint run_state_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
+  constraint run_progress_pkey PRIMARY KEY (run_id),
+  constraint run_progress_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 ) with (
   autovacuum_vacuum_scale_factor=0,
   autovacuum_vacuum_threshold=5000,
@@ -673,7 +673,7 @@ create table carillon.webhook (
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
   constraint webhook_pkey PRIMARY KEY (id),
-  constraint webhook_check CHECK (((old_secret IS NULL) = (old_secret_until IS NULL)))
+  constraint webhook_old_secret_check CHECK (((old_secret IS NULL) = (old_secret_until IS NULL)))
 );
 
 create table carillon.worker_session (
@@ -695,7 +695,7 @@ create table carillon.worker_session (
   namespaces text[],
   limits_revision bigint not null default 0,
   constraint worker_session_pkey PRIMARY KEY (id),
-  constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'leaving'::text])))
+  constraint worker_session_state_check CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'leaving'::text])))
 );
 
 CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);
@@ -706,13 +706,15 @@ CREATE INDEX callback_due ON carillon.callback USING btree (due_at) WHERE (due_a
 
 CREATE INDEX callback_run ON carillon.callback USING btree (run_id);
 
-CREATE INDEX dedupe_look ON carillon.dedupe USING btree (look_at);
+CREATE INDEX dedupe_check_at ON carillon.dedupe USING btree (check_at);
 
 CREATE INDEX dependency_upstream ON carillon.dependency USING btree (upstream_id);
 
-CREATE INDEX dependency_event_open ON carillon.dependency_event USING btree (shard, number) WHERE (NOT parked);
+CREATE INDEX dependency_event_open ON carillon.dependency_event USING btree (shard, number) WHERE (NOT deferred);
 
 CREATE INDEX error_group_seen ON carillon.error_group USING btree (namespace_id, last_seen_at, fingerprint);
+
+CREATE INDEX far_future_run_due ON carillon.far_future_run USING btree (shard, run_at);
 
 CREATE INDEX idempotency_key_expiry ON carillon.idempotency_key USING btree (expires_at);
 
@@ -730,7 +732,7 @@ CREATE INDEX job_queue ON carillon.job USING btree (namespace_id, queue, id);
 
 CREATE INDEX job_task ON carillon.job USING btree (namespace_id, task, id);
 
-CREATE INDEX job_calendar_users ON carillon.job_calendar USING btree (calendar_id, seen_version);
+CREATE INDEX job_calendar_by_calendar ON carillon.job_calendar USING btree (calendar_id, seen_version);
 
 CREATE INDEX job_due_held ON carillon.job_due USING btree (shard) WHERE (state_reason IS NOT NULL);
 
@@ -748,11 +750,11 @@ CREATE INDEX operation_running ON carillon.operation USING btree (shard, updated
 
 CREATE INDEX queue_limited ON carillon.queue USING btree (namespace_id, name) WHERE (limits IS NOT NULL);
 
-CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
-
 CREATE INDEX queue_paused ON carillon.queue USING btree (paused_until) WHERE (paused_until IS NOT NULL);
 
-CREATE INDEX redrive_of ON carillon.redrive USING btree (run_id);
+CREATE INDEX queue_revision ON carillon.queue USING btree (revision);
+
+CREATE INDEX redrive_by_run ON carillon.redrive USING btree (run_id);
 
 CREATE UNIQUE INDEX redrive_once ON carillon.redrive USING btree (run_id) WHERE (kind <> 'replay'::text);
 
@@ -772,8 +774,6 @@ CREATE INDEX run_gate_order ON carillon.run USING btree (split_part(limits, '
 
 CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
 
-CREATE INDEX run_history_asked ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (split_part(trigger, ':'::text, 1) = ANY (ARRAY['run_now'::text, 'backfill'::text, 'retry'::text, 'replay'::text]));
-
 CREATE INDEX run_history_failed ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = 'failed'::text);
 
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
@@ -782,28 +782,28 @@ CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, i
 
 CREATE INDEX run_history_labels ON ONLY carillon.run_history USING gin (labels) WHERE (labels IS NOT NULL);
 
+CREATE INDEX run_history_not_run ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = ANY (ARRAY['cancelled'::text, 'skipped'::text]));
+
 CREATE INDEX run_history_owner ON ONLY carillon.run_history USING btree (namespace_id, owner, id) WHERE (owner IS NOT NULL);
+
+CREATE INDEX run_history_requested ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (split_part(trigger, ':'::text, 1) = ANY (ARRAY['run_now'::text, 'backfill'::text, 'retry'::text, 'replay'::text]));
 
 CREATE INDEX run_history_task ON ONLY carillon.run_history USING btree (namespace_id, task, id);
 
-CREATE INDEX run_history_unrun ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = ANY (ARRAY['cancelled'::text, 'skipped'::text]));
-
-CREATE INDEX run_later_due ON carillon.run_later USING btree (shard, run_at);
-
 CREATE INDEX run_log_run ON ONLY carillon.run_log USING btree (run_id, fence, number);
 
-CREATE INDEX task_newer ON carillon.task USING btree (revision);
+CREATE INDEX task_revision ON carillon.task USING btree (revision);
 
 CREATE INDEX webhook_namespace ON carillon.webhook USING btree (namespace_id, id);
 
-CREATE OR REPLACE FUNCTION carillon.cancel_to_come(within integer, ids uuid[], reason text)
+CREATE OR REPLACE FUNCTION carillon.cancel_planned_runs(namespace_number integer, ids uuid[], reason text)
  RETURNS TABLE(id uuid, namespace_id integer, task text, queue text)
  LANGUAGE sql
 AS $function$
   with pick as materialized (
     select d.job_id, d.version, d.next_fire_at
     from "carillon".job_due d
-    where d.job_id = any (ids) and d.namespace_id = within and d.runs_made = 0 and d.state in ('active', 'paused')
+    where d.job_id = any (ids) and d.namespace_id = namespace_number and d.runs_made = 0 and d.state in ('active', 'paused')
     order by d.job_id
     for update of d
   ), ended as (
@@ -837,24 +837,25 @@ AS $function$
 declare
   retry constant jsonb := policy -> 'retry';
   sla constant jsonb := policy -> 'sla';
-  longest_ms constant numeric := 31622400000;
+  max_ms constant numeric := 31622400000;
+  no_duration constant text := ' is not a whole number of ms up to 366 days';
   fault constant text := case
-    when not "carillon".is_whole_or_absent(policy -> 'timeoutMs', 1, longest_ms) then 'timeoutMs is not a whole number of ms up to 366 days'
-    when not "carillon".is_whole_or_absent(policy -> 'deadlineMs', 1, longest_ms) then 'deadlineMs is not a whole number of ms up to 366 days'
+    when not "carillon".is_absent_or_integer(policy -> 'timeoutMs', 1, max_ms) then 'timeoutMs' || no_duration
+    when not "carillon".is_absent_or_integer(policy -> 'deadlineMs', 1, max_ms) then 'deadlineMs' || no_duration
     when jsonb_typeof(sla) <> 'object' then 'sla is not an object'
-    when not "carillon".is_whole_or_absent(sla -> 'startWithinMs', 1, longest_ms) then 'sla.startWithinMs is not a whole number of ms up to 366 days'
-    when not "carillon".is_whole_or_absent(sla -> 'finishWithinMs', 1, longest_ms) then 'sla.finishWithinMs is not a whole number of ms up to 366 days'
+    when not "carillon".is_absent_or_integer(sla -> 'startWithinMs', 1, max_ms) then 'sla.startWithinMs' || no_duration
+    when not "carillon".is_absent_or_integer(sla -> 'finishWithinMs', 1, max_ms) then 'sla.finishWithinMs' || no_duration
     when policy ->> 'guarantee' not in ('at_least_once', 'at_most_once') then 'guarantee is not at_least_once or at_most_once'
     when jsonb_typeof(retry) <> 'object' then 'retry is not an object'
-    when not "carillon".is_whole_or_absent(retry -> 'maxAttempts', 1, 10000) then 'retry.maxAttempts is not a whole number from 1 to 10000'
-    when not "carillon".is_whole_or_absent(retry -> 'initialMs', 0, longest_ms) then 'retry.initialMs is not a whole number of ms up to 366 days'
-    when not "carillon".is_whole_or_absent(retry -> 'maxMs', 0, longest_ms) then 'retry.maxMs is not a whole number of ms up to 366 days'
+    when not "carillon".is_absent_or_integer(retry -> 'maxAttempts', 1, 10000) then 'retry.maxAttempts is not a whole number from 1 to 10000'
+    when not "carillon".is_absent_or_integer(retry -> 'initialMs', 0, max_ms) then 'retry.initialMs' || no_duration
+    when not "carillon".is_absent_or_integer(retry -> 'maxMs', 0, max_ms) then 'retry.maxMs' || no_duration
     when (retry ->> 'initialMs')::numeric > (retry ->> 'maxMs')::numeric then 'retry.maxMs is shorter than retry.initialMs'
     when jsonb_typeof(retry -> 'factor') <> 'number' then 'retry.factor is not a number'
     when (retry ->> 'factor')::numeric not between 1 and 1000 then 'retry.factor is not from 1 to 1000'
     when retry ->> 'backoff' not in ('exponential', 'linear', 'fixed') then 'retry.backoff is not exponential, linear or fixed'
     when retry ->> 'jitter' not in ('full', 'equal', 'none') then 'retry.jitter is not full, equal or none'
-    when jsonb_typeof(retry -> 'nonRetryable') <> 'array' then 'retry.nonRetryable is not a list of names of errors'
+    when jsonb_typeof(retry -> 'nonRetryable') <> 'array' then 'retry.nonRetryable is not a list of error names'
   end;
 begin
   if fault is not null then
@@ -880,20 +881,20 @@ AS $function$
 #variable_conflict use_column
 declare
   name_pattern constant text := '^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}$';
-  moment constant timestamptz := clock_timestamp();
-  due constant timestamptz := date_trunc('milliseconds', coalesce(enqueue.run_at, moment + enqueue.delay, moment));
+  called_at constant timestamptz := clock_timestamp();
+  due constant timestamptz := date_trunc('milliseconds', coalesce(enqueue.run_at, called_at + enqueue.delay, called_at));
   due_ms constant bigint := floor(extract(epoch from due) * 1000);
   is_deduped constant boolean := coalesce(enqueue.dedupe_key, enqueue.dedupe_on, enqueue.dedupe_window::text) is not null;
   deadline_in_ms constant bigint := enqueue.policy ->> 'deadlineMs';
-  is_once constant boolean := coalesce(enqueue.policy ->> 'guarantee' = 'at_most_once', false);
+  is_at_most_once constant boolean := coalesce(enqueue.policy ->> 'guarantee' = 'at_most_once', false);
   random_part constant text := replace(gen_random_uuid()::text, '-', '');
   namespace_number int;
   lane_number int;
   rank_number bigint;
   shard_number smallint;
-  held uuid;
-  held_counts boolean;
-  is_won boolean;
+  existing uuid;
+  existing_counts boolean;
+  has_key boolean;
 begin
   if enqueue.task is null or enqueue.task !~ name_pattern then
     raise exception 'task % is not a name of letters, digits and _ . : / -', quote_nullable(enqueue.task) using errcode = '22023';
@@ -902,9 +903,9 @@ begin
   elsif enqueue.priority is null or enqueue.priority not between 0 and 9 then
     raise exception 'priority % is not from 0 to 9', coalesce(enqueue.priority::text, 'null') using errcode = '22023';
   elsif enqueue.run_at is not null and enqueue.delay is not null then
-    raise exception 'run_at and delay say the same; give one of them' using errcode = '22023';
-  elsif due < moment - interval '24 hours' then
-    raise exception 'run_at % lies more than a day in the past', due using errcode = '22023';
+    raise exception 'run_at and delay exclude each other' using errcode = '22023';
+  elsif due < called_at - interval '24 hours' then
+    raise exception 'run_at % is more than a day in the past', due using errcode = '22023';
   elsif enqueue.policy is not null and jsonb_typeof(enqueue.policy) <> 'object' then
     raise exception 'policy must be a JSON object' using errcode = '22023';
   elsif enqueue.labels is not null and jsonb_typeof(enqueue.labels) <> 'object' then
@@ -914,17 +915,20 @@ begin
   elsif length(enqueue.dedupe_key) > 200 then
     raise exception 'dedupe_key is longer than 200 characters' using errcode = '22023';
   elsif enqueue.dedupe_window < interval '1 millisecond' then
-    raise exception 'dedupe_window must be longer than nothing' using errcode = '22023';
+    raise exception 'dedupe_window must be at least 1 millisecond' using errcode = '22023';
   end if;
 
   perform "carillon".check_policy(enqueue.policy);
 
   select n.id into namespace_number from "carillon".namespace n where n.name = enqueue.namespace;
   if namespace_number is null then
-    raise exception 'there is no namespace %', quote_nullable(enqueue.namespace) using errcode = '22023';
+    raise exception 'namespace % does not exist', quote_nullable(enqueue.namespace) using errcode = '22023';
   end if;
 
-  lane_number := "carillon".gated_lane_of("carillon".lane_of(namespace_number, enqueue.queue, enqueue.task, is_once, enqueue.policy -> 'requires'), enqueue.policy);
+  lane_number := "carillon".ensure_gated_lane(
+    "carillon".ensure_lane(namespace_number, enqueue.queue, enqueue.task, is_at_most_once, enqueue.policy -> 'requires'),
+    enqueue.policy
+  );
   select "carillon".rank_of(due_ms, enqueue.priority, q.order_kind, q.bound_ms, deadline_in_ms, t.expected_ms) into rank_number
   from "carillon".queue q
   left join "carillon".task_duration t
@@ -932,7 +936,7 @@ begin
   where q.namespace_id = namespace_number and q.name = enqueue.queue;
 
   -- A UUIDv7: the time, the version, and the random part of a UUIDv4 with its variant.
-  run_id := (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || '7' || substr(random_part, 14))::uuid;
+  run_id := (lpad(to_hex(floor(extract(epoch from called_at) * 1000)::bigint), 12, '0') || '7' || substr(random_part, 14))::uuid;
   shard_number := (('x' || right(random_part, 6))::bit(24)::int % 1024)::smallint;
   is_new := true;
 
@@ -940,7 +944,7 @@ begin
     for round in 1 .. 100 loop
       select d.run_id,
              exists (select from "carillon".run r where r.id = d.run_id)
-               or exists (select from "carillon".run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id)
+               or exists (select from "carillon".far_future_run f where f.namespace_id = d.namespace_id and f.id = d.run_id)
                or exists (
                  select from "carillon".job_due w join "carillon".job j on j.id = w.job_id
                  where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
@@ -949,45 +953,47 @@ begin
                  select from "carillon".run_history e
                  where e.id = d.run_id and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
                )
-      into held, held_counts
+      into existing, existing_counts
       from "carillon".dedupe d
       where d.namespace_id = namespace_number and d.task = enqueue.task and d.key = coalesce(enqueue.dedupe_key, '');
-      if held_counts and enqueue.dedupe_on = 'reject' then
-        raise exception 'for the dedupe key % of % the run % counts', quote_literal(coalesce(enqueue.dedupe_key, '')), enqueue.task, held
+      if existing_counts and enqueue.dedupe_on = 'reject' then
+        raise exception 'run % already exists for task % and dedupe key %',
+          existing, enqueue.task, quote_literal(coalesce(enqueue.dedupe_key, ''))
           using errcode = '23505';
-      elsif held_counts and enqueue.dedupe_on is distinct from 'replace' then
-        run_id := held;
+      elsif existing_counts and enqueue.dedupe_on is distinct from 'replace' then
+        run_id := existing;
         is_new := false;
         return;
       end if;
-      insert into "carillon".dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, look_at)
-      values (namespace_number, enqueue.task, coalesce(enqueue.dedupe_key, ''), enqueue.run_id, held,
+      insert into "carillon".dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, check_at)
+      values (namespace_number, enqueue.task, coalesce(enqueue.dedupe_key, ''), enqueue.run_id, existing,
               floor(extract(epoch from enqueue.dedupe_window) * 1000), clock_timestamp(),
               greatest(due, clock_timestamp()) + interval '1 minute')
       on conflict (namespace_id, task, key) do update
       set run_id = excluded.run_id, replaces = excluded.replaces, window_ms = excluded.window_ms,
-          created_at = excluded.created_at, look_at = excluded.look_at
+          created_at = excluded.created_at, check_at = excluded.check_at
       where d.run_id = excluded.replaces;
-      is_won := found;
-      exit when is_won;
+      has_key := found;
+      exit when has_key;
     end loop;
-    if not is_won then
-      raise exception 'too many callers ask for runs with the dedupe key %', quote_literal(enqueue.dedupe_key) using errcode = '40001';
+    if not has_key then
+      raise exception 'too many concurrent calls use the dedupe key %', quote_literal(enqueue.dedupe_key) using errcode = '40001';
     end if;
-    if held_counts then
-      -- First where it may be moved from, then where it may be moved to.
+    if existing_counts then
+      -- The replaced run ends. far_future_run is searched first, because a run moves from there to run and never back.
       with ended as (
-        delete from "carillon".run_later f where f.namespace_id = namespace_number and f.id = held returning f.*
+        delete from "carillon".far_future_run f where f.namespace_id = namespace_number and f.id = existing returning f.*
       )
       insert into "carillon".run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
         trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, finished_at)
       select e.id, e.id, e.namespace_id, 'cancelled', 'cancelled_by_dedupe', e.priority, e.run_at, e.run_at, e.created_at, 'once',
              l.task, l.queue, e.payload, e.policy, e.labels, e.owner, 0, 0, 0, clock_timestamp()
       from ended e join "carillon".lane l on l.id = e.lane;
-      -- One whose job is just being changed is made by that job; one that its job just makes is in the hot table by the second pass.
+      -- A concurrent change of its job may turn the row into a planned run, and a concurrent fire a planned run into a row: the second
+      -- pass finds the one that the first pass missed.
       for pass in 1 .. 2 loop
         with ended as (
-          delete from "carillon".run r where r.id = held and r.state <> 'running' returning r.*
+          delete from "carillon".run r where r.id = existing and r.state <> 'running' returning r.*
         )
         insert into "carillon".run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
           trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at,
@@ -997,76 +1003,64 @@ begin
                e.started_at, clock_timestamp(), e.attempts, e.version
         from ended e;
         exit when found;
-        perform from "carillon".cancel_to_come(namespace_number, array[held], 'cancelled_by_dedupe');
+        perform from "carillon".cancel_planned_runs(namespace_number, array[existing], 'cancelled_by_dedupe');
         exit when found;
       end loop;
     end if;
   end if;
 
-  if due > moment + interval '630 seconds' then
-    insert into "carillon".run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels, owner,
-                                    deadline_at)
-    values (enqueue.run_id, due, moment, rank_number, namespace_number, lane_number, shard_number, enqueue.priority,
+  if due > called_at + interval '630 seconds' then
+    insert into "carillon".far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
+                                         owner, deadline_at)
+    values (enqueue.run_id, due, called_at, rank_number, namespace_number, lane_number, shard_number, enqueue.priority,
             coalesce(enqueue.payload, 'null'), nullif(enqueue.policy, '{}')::json, nullif(enqueue.labels, '{}'), enqueue.owner,
             due + deadline_in_ms * interval '1 millisecond');
   else
     insert into "carillon".run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                               trigger, task, queue, payload, policy, labels, owner, deadline_at)
     values (enqueue.run_id, enqueue.run_id, namespace_number, shard_number, lane_number,
-            case when due <= moment then 'queued' else 'scheduled' end, enqueue.priority, rank_number, due, due, moment, 'once',
+            case when due <= called_at then 'queued' else 'scheduled' end, enqueue.priority, rank_number, due, due, called_at, 'once',
             enqueue.task, enqueue.queue, coalesce(enqueue.payload, 'null'), nullif(enqueue.policy, '{}')::json,
             nullif(enqueue.labels, '{}'), enqueue.owner, due + deadline_in_ms * interval '1 millisecond');
-    -- Delivered with the commit. Who fires looks further ahead than a short delay only every 15 s, so that is always told.
-    if due > moment and due <= moment + interval '30 seconds' then
+    -- Delivered with the commit. A scheduler scans its shards only every 15 s, so it is always notified of a short delay.
+    if due > called_at and due <= called_at + interval '30 seconds' then
       perform pg_notify('carillon_hint', 'shards ' || shard_number);
-    elsif enqueue.notify and due <= moment then
+    elsif enqueue.notify and due <= called_at then
       perform pg_notify('carillon_hint', format('lanes %s:%s', lane_number, rank_number));
     end if;
   end if;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION carillon.gated_lane_of(lane_number integer, policy jsonb)
+CREATE OR REPLACE FUNCTION carillon.ensure_gated_lane(lane_number integer, policy jsonb)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
 declare
-  own "carillon".lane;
+  source_lane "carillon".lane;
   gated int;
 begin
   if policy is null or not policy ?| array['concurrency', 'rateLimit', 'ordering'] then
     return lane_number;
   end if;
-  select l.* into own from "carillon".lane l where l.id = lane_number;
-  if own.kind in ('strict', 'strict_once') then
-    raise exception 'the queue % is strict and takes no other limits', quote_literal(own.queue) using errcode = '22023';
+  select l.* into source_lane from "carillon".lane l where l.id = lane_number;
+  if source_lane.kind in ('strict', 'strict_once') then
+    raise exception 'queue % is strict and allows no other limits', quote_literal(source_lane.queue) using errcode = '22023';
   end if;
   select l.id into gated from "carillon".lane l
-  where l.queue = own.queue and l.task = own.task and l.kind = 'gated' and l.requires = own.requires;
+  where l.queue = source_lane.queue and l.task = source_lane.task and l.kind = 'gated' and l.requires = source_lane.requires;
   if gated is null then
     insert into "carillon".lane (queue, task, kind, requires)
-    select own.queue, own.task, k.kind, own.requires from (values ('admitted'), ('gated')) as k (kind)
+    select source_lane.queue, source_lane.task, k.kind, source_lane.requires from (values ('admitted'), ('gated')) as k (kind)
     on conflict (queue, task, kind, requires) do nothing;
     select l.id into gated from "carillon".lane l
-    where l.queue = own.queue and l.task = own.task and l.kind = 'gated' and l.requires = own.requires;
+    where l.queue = source_lane.queue and l.task = source_lane.task and l.kind = 'gated' and l.requires = source_lane.requires;
   end if;
   return gated;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION carillon.is_whole_or_absent(value jsonb, lowest numeric, highest numeric)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE
-AS $function$
-  select case
-    when value is null then true
-    when jsonb_typeof(value) <> 'number' then false
-    else (value #>> '{}')::numeric between lowest and highest and (value #>> '{}')::numeric % 1 = 0
-  end
-$function$;
-
-CREATE OR REPLACE FUNCTION carillon.lane_of(namespace_number integer, queue_name text, task_name text, is_once boolean, wanted_labels jsonb)
+CREATE OR REPLACE FUNCTION carillon.ensure_lane(namespace_number integer, queue_name text, task_name text, is_at_most_once boolean, wanted_labels jsonb)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
@@ -1079,10 +1073,10 @@ declare
   );
 begin
   if starts_with(queue_name, 'carillon:') then
-    raise exception 'queue % begins with carillon:, as the product''s own names do; take another', quote_literal(queue_name)
+    raise exception 'queue % begins with carillon:, which is reserved; choose another name', quote_literal(queue_name)
       using errcode = '22023';
   elsif starts_with(task_name, 'carillon:') then
-    raise exception 'task % begins with carillon:, as the product''s own names do; take another', quote_literal(task_name)
+    raise exception 'task % begins with carillon:, which is reserved; choose another name', quote_literal(task_name)
       using errcode = '22023';
   end if;
   select q.order_kind = 'strict' into is_strict from "carillon".queue q
@@ -1093,7 +1087,12 @@ begin
     select q.order_kind = 'strict' into is_strict from "carillon".queue q
     where q.namespace_id = namespace_number and q.name = queue_name;
   end if;
-  lane_kind := case when is_strict and is_once then 'strict_once' when is_strict then 'strict' when is_once then 'solo' else 'plain' end;
+  lane_kind := case
+    when is_strict and is_at_most_once then 'strict_once'
+    when is_strict then 'strict'
+    when is_at_most_once then 'solo'
+    else 'plain'
+  end;
   select l.id into lane_number from "carillon".lane l
   where l.queue = queue_name and l.task = task_name and l.kind = lane_kind and l.requires = requirement;
   if lane_number is null then
@@ -1109,7 +1108,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION carillon.note_ended()
+CREATE OR REPLACE FUNCTION carillon.insert_dependency_events()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -1123,7 +1122,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION carillon.note_not_succeeded()
+CREATE OR REPLACE FUNCTION carillon.insert_run_notice()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -1137,19 +1136,16 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION carillon.note_redefined()
- RETURNS trigger
- LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION carillon.is_absent_or_integer(value jsonb, lowest numeric, highest numeric)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
 AS $function$
-begin
-  update "carillon".job_due
-  set defined_at = coalesce(new.defined_at, new.created_at),
-      definition = "carillon".definition_key(
-        new.namespace_id, new.schedule, new.firing, new.priority, new.task, new.queue, new.labels, new.deadline_ms
-      )
-  where job_id = new.id;
-  return null;
-end
+  select case
+    when value is null then true
+    when jsonb_typeof(value) <> 'number' then false
+    else (value #>> '{}')::numeric between lowest and highest and (value #>> '{}')::numeric % 1 = 0
+  end
 $function$;
 
 CREATE OR REPLACE FUNCTION carillon.rank_of(due_ms bigint, priority integer, order_kind text, bound_ms bigint, deadline_in_ms bigint, expected_ms double precision)
@@ -1167,8 +1163,23 @@ AS $function$
   end
 $function$;
 
-CREATE TRIGGER job_redefined AFTER UPDATE OF schedule, firing, priority, task, queue, labels, policy, created_at, defined_at ON carillon.job FOR EACH ROW EXECUTE FUNCTION note_redefined();
+CREATE OR REPLACE FUNCTION carillon.update_definition_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update "carillon".job_due
+  set defined_at = coalesce(new.defined_at, new.created_at),
+      definition = "carillon".definition_key(
+        new.namespace_id, new.schedule, new.firing, new.priority, new.task, new.queue, new.labels, new.deadline_ms
+      )
+  where job_id = new.id;
+  return null;
+end
+$function$;
 
-CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.feeds) EXECUTE FUNCTION note_ended();
+CREATE TRIGGER job_redefined AFTER UPDATE OF schedule, firing, priority, task, queue, labels, policy, created_at, defined_at ON carillon.job FOR EACH ROW EXECUTE FUNCTION update_definition_key();
 
-CREATE TRIGGER run_history_noticed AFTER INSERT ON carillon.run_history FOR EACH ROW WHEN (((new.status <> 'succeeded'::text) AND (new.trigger !~~ 'callback%'::text))) EXECUTE FUNCTION note_not_succeeded();
+CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.has_downstream) EXECUTE FUNCTION insert_dependency_events();
+
+CREATE TRIGGER run_not_succeeded AFTER INSERT ON carillon.run_history FOR EACH ROW WHEN (((new.status <> 'succeeded'::text) AND (new.trigger !~~ 'callback%'::text))) EXECUTE FUNCTION insert_run_notice();

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { sourceFiles } from "./import-graph.mjs";
 
 const allowed =
-  /^packages\/(core\/src\/time\/|server\/src\/lifecycle\/|embedded-postgres\/src\/timer\.ts|testkit\/src\/)/;
+  /^packages\/(core\/src\/time\/|server\/src\/timeout\.ts|embedded-postgres\/src\/timer\.ts|testkit\/src\/)/;
 const ambient =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w#])set(?:Timeout|Interval|Immediate)\((?!\w+: )|\bperformance\.now\(|process\.hrtime/;
 

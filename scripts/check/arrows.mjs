@@ -15,7 +15,8 @@ export const arrows = {
   worker: ["core", "client"],
   executors: ["core", "condition", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
-  carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  cli: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  carillon: ["core", "contract", "client", "engine", "worker", "server"],
   testkit: ["core", "store", "engine", "embedded-postgres"],
 };
 
@@ -59,15 +60,18 @@ export const folderOrders = {
       "engine.ts",
     ],
   },
-  server: { knot: 3, order: ["config", "lifecycle", "webhooks", "notify", "metrics", "api", "bin"] },
+  server: { knot: 1, order: ["timeout.ts", "config", "events", "api", "metrics", "services"] },
 };
 
 /** External packages that only some folders may import: a technology stays behind its port. */
 const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(store\/src\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
-  { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executors\/)/ },
+  { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/services\/|testkit\/src\/)/ },
+  {
+    module: /^@carillon\/worker$/,
+    only: /^packages\/(server\/src\/(services|events)\/|carillon\/src\/|cli\/src\/|executors\/)/,
+  },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

@@ -42,4 +42,4 @@ function membersOf(id, { method, path, body, clientBody, query, answers }) {
   ];
 }
 
-await publish(import.meta.url, "packages/client/src/routes.ts", renderRoutes);
+publish(import.meta.url, "packages/client/src/routes.ts", renderRoutes());

@@ -21,7 +21,7 @@ export function renderErrors({ errorAreas, errorCatalogue }) {
 
 function entry(code, { status, retryable, title }) {
   const again = retryable ? "the same call may succeed later" : "the same call will fail again";
-  return ["", `### ${code}`, "", `${title}. Status ${status}; ${again}.`];
+  return ["", `### ${code}`, "", `${title} Status ${status}; ${again}.`];
 }
 
 if (isProgram(import.meta.url))

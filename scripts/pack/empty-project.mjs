@@ -29,11 +29,12 @@ export async function installProject(dir, packed, name) {
  * @param {string} dir
  * @param {readonly Packed[]} packed
  * @param {string} name
+ * @param {{ optional?: boolean }} [options] optional: false leaves optional dependencies out, as npm install --omit=optional does
  */
-export async function linkProject(dir, packed, name) {
+export async function linkProject(dir, packed, name, { optional = true } = {}) {
   createProject(dir);
   const modules = join(dir, "node_modules");
-  const { ours, others } = neededBy(name, packed);
+  const { ours, others } = neededBy(name, packed, optional);
   for (const [one, { path }] of ours) {
     mkdirSync(join(modules, one), { recursive: true });
     const { code, stderr } = await runProgram("tar", [
@@ -60,7 +61,7 @@ function createProject(dir) {
 }
 
 /** A package and its dependencies: tarballs of ours, names of others. */
-function neededBy(name, packed) {
+function neededBy(name, packed, optional = true) {
   const ours = new Map();
   const others = new Set();
   const add = (wanted) => {
@@ -71,7 +72,7 @@ function neededBy(name, packed) {
     const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
       readFileSync(`${root}${one.dir}/package.json`, "utf8"),
     );
-    Object.keys({ ...dependencies, ...optionalDependencies }).forEach(add);
+    Object.keys({ ...dependencies, ...(optional && optionalDependencies) }).forEach(add);
   };
   add(name);
   return { ours, others };

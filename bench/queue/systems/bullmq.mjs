@@ -1,4 +1,4 @@
-// BullMQ on Redis; options.backend "postgres" for the other. Bulk by addBulk(), completed jobs are removed.
+// BullMQ on Redis, or on PostgreSQL with backend "postgres". Bulk enqueue uses addBulk(); completed jobs are removed.
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../peers/package.json", import.meta.url));

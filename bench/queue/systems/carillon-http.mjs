@@ -1,6 +1,6 @@
-// Workers of the product in processes of their own, which reach a node over HTTP. They only work; somebody else enqueues.
+// Carillon workers that use a node over HTTP. They only execute runs; another process enqueues.
 import { systemClock, systemSoon, systemTimers } from "../../../packages/core/dist/index.js";
-import { HttpTransport, loopHeart, Worker } from "../../../packages/worker/dist/index.js";
+import { HttpTransport, mainLoopHeartbeat, Worker } from "../../../packages/worker/dist/index.js";
 
 const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
@@ -9,10 +9,10 @@ export async function open({ url, name = "bench", workers: count = 1 }) {
   return {
     async work(onRun, { slots }) {
       for (let index = 0; index < count; index++) {
-        // Thousands of threads would measure the threads.
-        const heart = count > 1 ? { heart: loopHeart(timers) } : {};
+        // With thousands of workers, heartbeat threads would dominate the measurement.
+        const heartbeat = count > 1 ? { heartbeat: mainLoopHeartbeat(timers) } : {};
         const worker = new Worker({
-          transport: new HttpTransport({ urls: [url], timers, random: Math.random, ...heart }),
+          transport: new HttpTransport({ urls: [url], timers, random: Math.random, ...heartbeat }),
           tasks: [{ name: "noop", run: (payload) => void onRun(payload) }],
           name: `${name}-${index}`,
           queues: ["*"],

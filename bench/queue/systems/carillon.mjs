@@ -1,4 +1,4 @@
-// The product in library mode, as an application has it: an engine and a worker in each process. History is kept.
+// Carillon as a library inside an application: an engine and a worker in each process. History is kept.
 import { carillon, task } from "../../../packages/carillon/dist/index.js";
 
 export async function open({ url, name = "bench" }) {
@@ -8,7 +8,7 @@ export async function open({ url, name = "bench" }) {
   const noop = task({ name: "noop", run: (payload) => onRun(payload) });
   return {
     perCall: 10_000,
-    /** The first call makes the tables. */
+    /** The first call creates the tables. */
     install: () => app.enqueueMany(noop, []),
     add: (payload) => app.enqueue(noop, payload),
     async addMany(items) {

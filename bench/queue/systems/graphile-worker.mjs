@@ -1,5 +1,5 @@
-// With what its performance page recommends: for throughput a local queue and batched completions; for latency neither, and a
-// short poll; a pool as large as it needs.
+// graphile-worker with the settings of its performance page: for throughput a local queue and batched completions, for latency neither of
+// them and a short poll interval. Its connection pool is as large as it needs.
 import { makeWorkerUtils, run } from "../peers/node_modules/graphile-worker/dist/index.js";
 
 const silent = { logger: undefined };
@@ -23,8 +23,8 @@ export async function open({ url, schema = "graphile_worker" }) {
       );
     },
     async work(onRun, { slots, aim }) {
-      const quickest = { pollInterval: 100 };
-      const most = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+      const forLatency = { pollInterval: 100 };
+      const forThroughput = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
       runner = await run({
         ...silent,
         noHandleSignals: true,
@@ -34,7 +34,7 @@ export async function open({ url, schema = "graphile_worker" }) {
             schema,
             concurrentJobs: slots,
             maxPoolSize: Math.max(10, Math.min(slots + 2, 30)),
-            ...(aim === "latency" ? quickest : most),
+            ...(aim === "latency" ? forLatency : forThroughput),
           },
         },
         taskList: { noop: (payload) => onRun(payload) },

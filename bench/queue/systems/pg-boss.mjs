@@ -1,5 +1,5 @@
-// For throughput four loops of fetch() and complete() with batches of 1,000, which is faster than its worker; for latency its worker,
-// woken by notifications, with the shortest poll that it allows and no pause while batches are full; bulk by insert().
+// pg-boss. For throughput four loops of fetch() and complete() with batches of 1,000, which is faster than its worker; for latency its worker
+// with notifications, the shortest poll interval that it allows, and no pause while batches are full. Bulk enqueue uses insert().
 import { setTimeout as sleep } from "node:timers/promises";
 import { PgBoss } from "../peers/node_modules/pg-boss/dist/index.js";
 
@@ -45,8 +45,8 @@ export async function open({ url }) {
         state.done = Promise.all(Array.from({ length: 4 }, () => fetchAll(onRun)));
         return;
       }
-      const often = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 };
-      await boss.work(queue, { ...often, batchSize: 1_000, burstWhenBatchFull: true }, async (jobs) => {
+      const shortPolls = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 };
+      await boss.work(queue, { ...shortPolls, batchSize: 1_000, burstWhenBatchFull: true }, async (jobs) => {
         for (const job of jobs) onRun(job.data);
       });
     },

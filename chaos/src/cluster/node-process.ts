@@ -116,7 +116,7 @@ export class NodeProcess {
     const shim = join(root, "packages/carillon/bin/carillon.js");
     return spawn(process.execPath, [...(preload === null ? [] : ["--import", preload]), shim, ...this.#args()], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...env, PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1", CARILLON_OUTBOUND_ALLOW: "loopback" },
+      env: { ...env, PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1", CARILLON_OUTBOUND_ALLOWLIST: "loopback" },
     });
   }
 
@@ -126,11 +126,11 @@ export class NodeProcess {
       "database-url": databaseUrl,
       port,
       "node-name": name,
-      lease: `${leaseMs}ms`,
-      "worker-silence": `${workerSilenceMs}ms`,
+      "shard-lease": `${leaseMs}ms`,
+      "worker-timeout": `${workerSilenceMs}ms`,
       "worker-slots": 100,
-      "shutdown-grace": "1s",
-      "database-wait": "1m",
+      "shutdown-grace-period": "1s",
+      "database-connect-timeout": "1m",
       "log-format": "json",
     };
     return ["server", "start", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)])];

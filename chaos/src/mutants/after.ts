@@ -9,8 +9,8 @@ export const afterMutants: readonly Mutant[] = [
     edits: [
       {
         in: "dependency.feed",
-        from: "update carillon.job j set feeds = true",
-        to: "update carillon.job j set feeds = null",
+        from: "update carillon.job j set has_downstream = true",
+        to: "update carillon.job j set has_downstream = null",
       },
     ],
   },

@@ -45,5 +45,11 @@ if (isCheckout && process.env.CARILLON_SKIP_BUILD !== "1" && isStale()) {
   }
   renameSync(mark, stamp);
 }
-const { main } = await import("../dist/cli/main.js");
+const { main } = await import("@carillon/cli").catch((error) => {
+  if (error.code !== "ERR_MODULE_NOT_FOUND" || !error.message.includes("'@carillon/cli'")) throw error;
+  process.stderr.write(
+    "carillon: The command line is not installed: npm left optional dependencies out. Install it with: npm install @carillon/cli\n",
+  );
+  process.exit(1);
+});
 await main(process.argv.slice(2));

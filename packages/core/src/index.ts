@@ -39,7 +39,7 @@ export {
   systemPrefix,
   webhookQueue,
   webhookTask,
-} from "./job/callback.js";
+} from "./job/run-policy.js";
 export {
   type BreakerPolicy,
   checkRunPolicy,
@@ -61,14 +61,14 @@ export {
   limitKinds,
   type LimitScope,
   limitScopes,
-  longestRateMs,
-  mostLimit,
+  maxRatePeriodMs,
+  maxLimit,
   type OrderFailure,
   orderFailures,
   type RateLimit,
   type RunLimits,
   type RunOrdering,
-  usualBurstOf,
+  defaultBurstOf,
 } from "./job/run-limits.js";
 export {
   defaultFiringPolicy,
@@ -80,9 +80,9 @@ export {
   type OverlapPolicy,
   ownFiring,
 } from "./job/firing-policy.js";
-export { type LedgerReason, ledgerReasons } from "./job/ledger.js";
-export { latenessOf, type Sla, type SlaTerms, slaTermsOf } from "./job/sla.js";
-export { type JobPause, type MissedChoice, missedChoices } from "./job/pause.js";
+export { type LedgerReason, ledgerReasons } from "./job/firing-policy.js";
+export { latenessOf, type Sla, type SlaTerms, slaTermsOf } from "./job/run-policy.js";
+export { type JobPause, type MissedChoice, missedChoices } from "./job/firing-policy.js";
 export {
   formatId,
   type Id,
@@ -94,19 +94,19 @@ export {
   shownId,
   type WorkerId,
 } from "./ids/id.js";
-export { namespaceNamePattern } from "./ids/namespace-name.js";
+export { namespaceNamePattern } from "./ids/id.js";
 export { occurrenceRunId } from "./ids/occurrence-run-id.js";
 export { canonicalUuid, timeOfUuid, uuidV7Of } from "./ids/uuid.js";
-export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid-v7.js";
-export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
+export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid.js";
+export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/retry-policy.js";
 export {
   type Backoff,
   defaultRetryPolicy,
-  longestRetryWaitMs,
+  maxRetryWaitMs,
   type RetryJitter,
   retryPolicy,
   type RetryPolicy,
-} from "./retry/policy.js";
+} from "./retry/retry-policy.js";
 export { formatTraceParent, parseTraceParent, type TraceContext, type TraceParent } from "./trace/traceparent.js";
 export {
   type JobEvent,
@@ -116,16 +116,10 @@ export {
   jobTransitions,
   transitionJob,
 } from "./job/state.js";
-export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/status.js";
-export {
-  type Dedupe,
-  type DedupeAction,
-  dedupeActions,
-  type EnqueueSpec,
-  looksIntoPayload,
-} from "./run/enqueue-spec.js";
-export { JsonText } from "./run/json-text.js";
-export { type RunStatusReason, runStatusReasons } from "./run/reason.js";
+export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/state.js";
+export { type Dedupe, type DedupeAction, dedupeActions, type EnqueueSpec, readsPayload } from "./run/enqueue-spec.js";
+export { JsonText } from "./run/enqueue-spec.js";
+export { type RunStatusReason, runStatusReasons } from "./run/status.js";
 export {
   type FinalRunStatus,
   isFinal,
@@ -134,7 +128,7 @@ export {
   runStatuses,
   runStatusGroups,
 } from "./run/status.js";
-export { parseStatusFilter } from "./run/status-filter.js";
+export { parseStatusFilter } from "./run/status.js";
 export {
   initialRunStatuses,
   type RunEvent,
@@ -148,16 +142,16 @@ export { type ClockNote, CompiledCron, compileCron, type CronOptions } from "./c
 export { type CronField, type CronFields, type CronPart, type DayMatch, isFixedTime } from "./cron/fields.js";
 export { parseCron } from "./cron/parse.js";
 export { type CivilDate, civilDateOf, daysInMonth, epochDayOf, weekdayOf } from "./zone/civil.js";
-export { FIRST_INSTANT, LAST_INSTANT, NEVER } from "./zone/instant-range.js";
+export { FIRST_INSTANT, LAST_INSTANT, NEVER } from "./time/instant.js";
 export { resolveZone } from "./zone/resolve-zone.js";
-export { parseRfc3339 } from "./zone/rfc3339.js";
+export { parseRfc3339 } from "./time/instant-text.js";
 export { type WallMs, type WallReading, Zone } from "./zone/zone.js";
 export { type Calendar, type CalendarContext, type CalendarSet, compileCalendar } from "./calendar/calendar.js";
 export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./calendar/civil-day.js";
 export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } from "./calendar/definition.js";
-export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/holiday-source.js";
+export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/definition.js";
 export { type CalendarCheck, type CalendarCheckOptions, checkCalendar } from "./calendar/check-calendar.js";
-export { checkWindow } from "./calendar/check-window.js";
+export { checkWindow } from "./calendar/maintenance-window.js";
 export {
   type ActiveWindow,
   type MaintenanceWindow,
@@ -166,19 +160,19 @@ export {
   type WindowSubject,
   type WindowTime,
 } from "./calendar/maintenance-window.js";
-export { type CalendarRuleJson, formatCalendarRules } from "./calendar/format-calendar.js";
-export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/parse-calendar.js";
-export { requireCalendars } from "./calendar/unknown-calendars.js";
+export { type CalendarRuleJson, formatCalendarRules } from "./calendar/calendar-json.js";
+export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/calendar-json.js";
+export { requireCalendars } from "./calendar/open-days.js";
 export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
 export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
 export type { Clock, Soon, Timers } from "./time/clock.js";
-export { formatDuration, longestDurationMs, parseDuration } from "./time/duration.js";
+export { formatDuration, maxDurationMs, parseDuration } from "./time/duration.js";
 export { formatInstant, parseInstant } from "./time/instant-text.js";
 export { ManualClock } from "./time/manual-clock.js";
 export { type Pending, pending } from "./time/pending.js";
-export { systemClock, systemSoon, systemTimers } from "./time/system-clock.js";
-export { systemRandom, systemRandomBytes } from "./time/system-random.js";
-export { describeFireNote } from "./describe/describe-note.js";
+export { systemClock, systemSoon, systemTimers } from "./time/system.js";
+export { systemRandom, systemRandomBytes } from "./time/system.js";
+export { describeFireNote } from "./describe/describe-schedule.js";
 export { describeCron, describeSchedule } from "./describe/describe-schedule.js";
 export {
   type PreviewedFire,
@@ -200,7 +194,7 @@ export {
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
 export { similarWord, slipsBetween } from "./spelling/similar-word.js";
-export { type CallbackAnswer, callbackOutcome, nobodysSession, noCallbackOutcome } from "./run/callback.js";
+export { type CallbackAnswer, callbackOutcome, callbackSessionId, callbackTimeoutOutcome } from "./run/assignment.js";
 export { deadlineError, named, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";
 export {
@@ -211,4 +205,4 @@ export {
   type NoteContent,
   noteLimits,
   type RunNote,
-} from "./run/note.js";
+} from "./run/handler-state.js";

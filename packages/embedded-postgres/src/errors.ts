@@ -13,7 +13,7 @@ export type EmbeddedPostgresErrorCode =
   | "embedded_start_failed"
   | "embedded_stop_failed";
 
-/** An error that the user can act on: the code is stable, the message says what is wrong and what would be right. */
+/** An error that the user can act on: the code is stable, the message has the problem and the remedy. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
   readonly code: EmbeddedPostgresErrorCode;
@@ -26,13 +26,13 @@ export class EmbeddedPostgresError extends Error {
 
 const NOT_WRITABLE = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"]);
 
-/** The system's error code (ENOENT, EACCES …) of anything that was thrown, or undefined. */
+/** The error code of the system (ENOENT, EACCES …), or undefined. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Turns what the file system refused into an error that the user can act on; everything else passes unchanged. */
+/** Turns an error of the file system into one that the user can act on; other errors pass unchanged. */
 export function asUserError(error: unknown, dataDir: string): unknown {
   if (error instanceof EmbeddedPostgresError) return error;
   const code = systemCode(error);

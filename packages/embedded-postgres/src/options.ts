@@ -1,6 +1,6 @@
 import type { Timer } from "./timer.js";
 
-/** Moments at which a test can hold the launcher; in production nobody listens. */
+/** Moments at which a test can hold the launcher; unused in production. */
 export type ProbeName =
   | "owned"
   | "initdb-running"
@@ -15,21 +15,21 @@ export type ProbeName =
 export type Probes = Partial<Record<ProbeName, () => void | Promise<void>>>;
 
 export interface EmbeddedPostgresOptions {
-  /** Made when missing. Holds the database, its password and its log; see the README for the layout. */
+  /** Created if missing. Has the database, its password and its log; see the README for the layout. */
   readonly dataDir: string;
-  /** What the launcher does, one line each. PostgreSQL's own log goes to `postgres.log` in the data directory. */
+  /** Receives the log of the launcher, line by line. PostgreSQL's own log goes to `postgres.log` in the data directory. */
   readonly log?: (line: string) => void;
   /** A fixed port on 127.0.0.1. By default a free one, the same as last time when it is still free. */
   readonly port?: number;
   /** PostgreSQL settings over the launcher's own, for example `{ max_connections: "200" }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What to tune for; by default the machine's memory or the container's limit. */
+  /** The memory to tune for; by default the machine's memory or the container's limit. */
   readonly memoryBytes?: number;
   /** A folder with `bin`, `lib` and `share` to run instead of the installed package, for another version. */
   readonly binaryDir?: string;
-  /** Where root keeps what PostgreSQL's unprivileged user could not reach otherwise; by default /var/lib/carillon. */
+  /** Where root stores the files that PostgreSQL's unprivileged user could not reach otherwise; by default /var/lib/carillon. */
   readonly sharedDir?: string;
-  /** Gives up the start: what was started is stopped, and the promise rejects with the signal's reason. */
+  /** Aborts the start: started processes are stopped, and the promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
   readonly probes?: Probes;
   readonly timer?: Timer;
@@ -39,16 +39,16 @@ export interface EmbeddedPostgresOptions {
 export type StopMode = "fast" | "immediate";
 
 export interface EmbeddedPostgres {
-  /** With user, password and database, ready for any client. */
+  /** With user, password and database. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** True when the server was already running because its former owner was killed. */
+  /** True if the server was already running, because its former owner was killed. */
   readonly adopted: boolean;
   /** Such as "18.4". */
   readonly version: string;
-  /** Resolves when the server process has ended, whoever ended it. */
+  /** Resolves when the server process has ended, for any reason. */
   readonly exited: Promise<void>;
-  /** Ends the server and gives up the data directory. Safe to call again; a later `immediate` speeds up a `fast`. */
+  /** Ends the server and releases the data directory. Idempotent; a later `immediate` speeds up a `fast`. */
   stop(mode?: StopMode): Promise<void>;
 }

@@ -5,10 +5,10 @@ import type { Home } from "./data-dir/home.js";
 import type { ProbeName } from "./options.js";
 import type { Timer } from "./timer.js";
 
-/** The superuser and the database that every cluster is made with. */
+/** The name of the superuser and of the database in every cluster. */
 export const DATABASE = "carillon";
 
-/** One data directory with all that is needed to run its database. */
+/** A data directory with everything that its server needs. */
 export interface Site {
   readonly dataDir: DataDir;
   readonly home: Home;

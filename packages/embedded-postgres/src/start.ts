@@ -2,16 +2,16 @@ import { join, resolve } from "node:path";
 import { prepareBinaries } from "./binaries/binaries.js";
 import { findNative } from "./binaries/native-folder.js";
 import { initCluster, removeLeftovers } from "./cluster/init.js";
-import { openLogFile, type LogFile } from "./cluster/log-file.js";
-import { runServer, type RunningServer } from "./cluster/run-server.js";
+import { type LogFile, openLogFile } from "./cluster/log-file.js";
+import { type RunningServer, runServer } from "./cluster/run-server.js";
 import { availableMemoryBytes, checkSettings, tunedSettings } from "./cluster/settings.js";
 import { chooseAccount } from "./data-dir/account.js";
-import { ensurePassword, openDataDir, readIfThere, rememberServer, type DataDir } from "./data-dir/data-dir.js";
+import { type DataDir, ensurePassword, openDataDir, readIfThere, rememberServer } from "./data-dir/data-dir.js";
 import { findHome } from "./data-dir/home.js";
-import { takeOwnership, type Ownership } from "./data-dir/ownership.js";
-import { asUserError, EmbeddedPostgresError } from "./errors.js";
+import { type Ownership, takeOwnership } from "./data-dir/ownership.js";
+import { EmbeddedPostgresError, asUserError } from "./errors.js";
 import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./options.js";
-import { stopServer } from "./process/stop-server.js";
+import { stopServer } from "./process/server-process.js";
 import { DATABASE, type Site } from "./site.js";
 import { systemTimer } from "./timer.js";
 
@@ -19,7 +19,7 @@ const SHARED_DIR = "/var/lib/carillon";
 
 /**
  * Starts PostgreSQL on a data directory, making the database when there is none, or adopts the server that a killed
- * owner left running there. Rejects with an EmbeddedPostgresError for whatever the user can put right.
+ * owner left running there. Rejects with an EmbeddedPostgresError for every problem that the user can solve.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
@@ -92,13 +92,13 @@ async function checkVersion({ dataDir, home, binaries }: Site): Promise<void> {
   if (made === undefined) {
     throw new EmbeddedPostgresError(
       "embedded_data_dir_incomplete",
-      `${home.cluster} is there but holds no database. Remove it to begin with an empty one, or restore it from a backup.`,
+      `Folder ${home.cluster} exists but has no database. Remove it to begin with an empty one, or restore it from a backup.`,
     );
   }
   throw new EmbeddedPostgresError(
     "embedded_data_dir_version",
     `The database in ${dataDir.path} was made by PostgreSQL ${made}; this is PostgreSQL ${binaries.version}, which cannot ` +
-      `read it. Start it once more with what made it and move the data with pg_dump, or upgrade ${home.cluster} with ` +
+      `read it. Start it once more with the old version and move the data with pg_dump, or upgrade ${home.cluster} with ` +
       "pg_upgrade, or name another directory with --data-dir.",
   );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The only source of waiting in this package, so that tests can shorten it. */
+/** All delays of this package, so that tests can shorten them. */
 export interface Timer {
   /** Resolves after `ms`; rejects when the signal aborts. With `keepAlive: false` it does not hold the process open. */
   delay(ms: number, options?: { signal?: AbortSignal | undefined; keepAlive?: boolean }): Promise<void>;

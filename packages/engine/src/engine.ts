@@ -90,11 +90,11 @@ import { BulkTargets } from "./operations/bulk-targets.js";
 import { OperationRunner } from "./operations/operation-runner.js";
 import { operationsApi } from "./operations/operations-api.js";
 import type { Operations } from "./operations/operations.js";
-import { type EngineOptions, defaultLaterLimits } from "./options.js";
+import { type EngineOptions, defaultFarFutureLimits } from "./options.js";
 import { Retention } from "./runs/retention.js";
 import { announceEnded } from "./runs/run-events.js";
 import { Runs } from "./runs/runs.js";
-import { LaterMover } from "./scheduler/far-future-promoter.js";
+import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
 import type { Calendars } from "./schedules/calendars.js";
@@ -281,7 +281,7 @@ class NodeEngine implements Engine {
 
     // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
     const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
-    const horizonMs = limits.later.horizonMs ?? defaultLaterLimits.horizonMs;
+    const horizonMs = limits.farFuture.horizonMs ?? defaultFarFutureLimits.horizonMs;
     const offers = new Offers(() => clock.monotonic());
     const directLine = new HandOverLine({
       database: db,
@@ -400,7 +400,13 @@ class NodeEngine implements Engine {
       resumeExpired: (fence, due) => pauseExpiry.resume(fence, due),
       onPromoted: (promoted) => wakeups.runsPromoted(promoted),
     });
-    const farFuture = new LaterMover({ ...signals, later: store.later, now, membership, limits: limits.later });
+    const farFuture = new FarFuturePromoter({
+      ...signals,
+      store: store.farFuture,
+      now,
+      membership,
+      limits: limits.farFuture,
+    });
     loops.register("scheduler", () => ticked(scheduler));
     loops.register("far_future", () => ticked(farFuture));
     wakeups.on("jobs.due", (due) => {
@@ -699,7 +705,7 @@ class NodeEngine implements Engine {
     wakeups.announce("shards.moved");
     await this.#ticks.rescuer();
     wakeups.start();
-    this.#directLine.start(await store.secrets.find("hand_over"));
+    this.#directLine.start(await store.secrets.find("direct_dispatch"));
     loops.start();
   }
 

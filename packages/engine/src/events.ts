@@ -104,7 +104,7 @@ export type EngineEvent =
   /** A worker registered with other defaults for runs of a task than those before. */
   | { readonly type: "task.defaults_changed"; readonly namespaceId: number; readonly task: string }
   | {
-      /** Runs came from run_later into the hot table. */
+      /** Runs moved from far_future_run into the hot table. */
       readonly type: "runs.moved";
       readonly count: number;
     }

@@ -59,8 +59,8 @@ export interface EngineLimits {
   readonly logDays: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
   readonly compiledSchedules: number;
-  /** Bounds of the far-future promoter that differ from its defaults. */
-  readonly later: Partial<LaterLimits>;
+  /** Limits of the far-future promoter that differ from its defaults. */
+  readonly farFuture: Partial<FarFutureLimits>;
 }
 
 export const defaultLimits: EngineLimits = Object.freeze({
@@ -81,31 +81,31 @@ export const defaultLimits: EngineLimits = Object.freeze({
   historyDays: 90,
   logDays: 30,
   compiledSchedules: 20_000,
-  later: {},
+  farFuture: {},
 });
 
-export interface LaterLimits {
-  /** A one-off job that is due later than this from now is stored in run_later. */
+export interface FarFutureLimits {
+  /** A one-off job that is due later than this from now is stored in far_future_run. */
   readonly horizonMs: DurationMs;
-  /** How long before their time runs move. What is stored now is far beyond it, so that nobody has to tell the mover. */
+  /** How long before their time runs are promoted. A run that is stored now is due long after that, so the promoter needs no notice of it. */
   readonly leadMs: DurationMs;
-  readonly lookMs: DurationMs;
-  /** A full look starts at the beginning, not where the last one ended; it comes at most every 20 times its own cost. */
-  readonly fullLookMs: DurationMs;
-  /** Shards of one statement of a look: each may have dead index entries to walk, and a statement has a time limit. */
-  readonly shardsPerLook: number;
-  /** Rows of one move. */
+  readonly scanIntervalMs: DurationMs;
+  /** A full scan starts at the beginning, not where the last scan ended. Its interval is at least 20 times its own duration. */
+  readonly fullScanIntervalMs: DurationMs;
+  /** Shards per statement of a scan: each may have dead index entries to walk, and a statement has a time limit. */
+  readonly shardsPerScan: number;
+  /** Rows per promotion. */
   readonly batch: number;
-  /** Shards of one move: each costs a lock and a descent of the index. */
-  readonly shardsPerMove: number;
+  /** Shards per promotion: each costs a lock and a descent of the index. */
+  readonly shardsPerPromotion: number;
 }
 
-export const defaultLaterLimits: LaterLimits = Object.freeze({
+export const defaultFarFutureLimits: FarFutureLimits = Object.freeze({
   horizonMs,
   leadMs: 330_000,
-  lookMs: 15_000,
-  fullLookMs: 60_000,
-  shardsPerLook: 128,
+  scanIntervalMs: 15_000,
+  fullScanIntervalMs: 60_000,
+  shardsPerScan: 128,
   batch: 2_000,
-  shardsPerMove: 64,
+  shardsPerPromotion: 64,
 });

@@ -50,7 +50,7 @@ export class RemoteApi {
       headers: { accept, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(totalMs !== undefined && { totalMs, firstByteMs: totalMs }),
-      ...(maxBytes !== undefined && { mostBytes: maxBytes }),
+      ...(maxBytes !== undefined && { maxBytes }),
       signal,
       timers: this.#timers,
     });

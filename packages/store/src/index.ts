@@ -144,8 +144,14 @@ export type {
   LimitStore,
   WaitingGroup,
 } from "./limits/limit-store.js";
-export { dropSchema } from "./migrations/drop-schema.js";
-export { type MigrateOptions, type MigrateReport, allMigrations, checkSchema, migrate } from "./migrations/migrate.js";
+export {
+  type MigrateOptions,
+  type MigrateReport,
+  allMigrations,
+  checkSchema,
+  dropSchema,
+  migrate,
+} from "./migrations/migrate.js";
 export type {
   BulkAction,
   BulkTarget,
@@ -209,7 +215,12 @@ export {
   type Terms,
   fireColumns,
 } from "./scheduler/due-store.js";
-export { type LaterStore, type MovedRun, type ShardFrom, laterStore } from "./scheduler/later-store.js";
+export {
+  type FarFutureStore,
+  type FarFutureRun,
+  type ShardFrom,
+  farFutureStore,
+} from "./scheduler/far-future-store.js";
 export { type Statement, type Statements, loadStatements } from "./sql/statements.js";
 export { type Store, createStore } from "./store.js";
 export type { CallbackSecretView, CallbackSecrets } from "./webhooks/callback-secret-store.js";

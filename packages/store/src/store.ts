@@ -51,7 +51,7 @@ import { type RecordSweeps, type RunRecords, recordSweeps, runRecords } from "./
 import { type RunSearch, runSearch } from "./runs/run-search.js";
 import { type RunStore, runStore } from "./runs/run-store.js";
 import { type DueStore, dueStore } from "./scheduler/due-store.js";
-import { type LaterStore, laterStore } from "./scheduler/later-store.js";
+import { type FarFutureStore, farFutureStore } from "./scheduler/far-future-store.js";
 import { loadStatements } from "./sql/statements.js";
 import { type WebhookStore, webhookStore } from "./webhooks/webhook-store.js";
 import { type CallbackSecrets, callbackSecrets } from "./webhooks/callback-secret-store.js";
@@ -66,7 +66,7 @@ export interface Store {
   readonly runsOver: (tx: Queryable) => RunStore;
   /** Runs that workers offered to take. */
   readonly handed: HandedRunStore;
-  readonly later: LaterStore;
+  readonly farFuture: FarFutureStore;
   readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
   readonly callbacks: CallbackStore;
@@ -154,7 +154,7 @@ export function createStore(db: Database): Store {
     },
     runsOver: (tx) => runStore(tx, statements),
     handed: handedRunStore(db, statements, db.hot),
-    later: laterStore(db, statements),
+    farFuture: farFutureStore(db, statements),
     dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {
       ...claims,

@@ -77,13 +77,12 @@ export function codeMapFindings(mapped, sourceFolders, exists) {
 const npmCommands = new Set(["ci", "install", "exec", "pack", "view", "ls"]);
 
 /**
- * The subcommands that the CLI's manifest declares.
- * @param {string} source of packages/carillon/src/cli/manifest, all files
+ * The subcommands that the reference of the command line lists; it is generated from their declarations.
+ * @param {string} text of docs/reference/cli.md
  * @returns {Set<string>}
  */
-export function subcommandsOf(source) {
-  const paths = source.matchAll(/\bpath:\s*\[([^\]]+)\]/g);
-  return new Set([...paths].map(([, list]) => [...list.matchAll(/"([^"]+)"/g)].map((match) => match[1]).join(" ")));
+export function subcommandsOf(text) {
+  return new Set([...text.matchAll(/^### carillon (.+)$/gm)].map(([, path]) => path));
 }
 
 /**

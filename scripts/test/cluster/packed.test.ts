@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -185,5 +185,31 @@ describe("the published packages in an empty project", () => {
     expect(await typeCheck(alone, ["use.ts"], ["--module", "nodenext"])).toBe("");
     const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
     expect(await typeCheck(alone, ["use.ts"], bundler)).toBe("");
+  });
+
+  it("run handlers over a database without optional packages, where the command line says what to install", async () => {
+    const small = await projectDirOfTest();
+    await linkProject(small, packed, "carillon", { optional: false });
+    const installed = await readdir(join(small, "node_modules/@carillon"));
+    expect(installed.sort()).toEqual(["client", "condition", "contract", "core", "engine", "worker"]);
+    await writeFile(
+      join(small, "library.js"),
+      `import { carillon, task } from "carillon";
+       import { TestKit } from "carillon/testkit";
+       const hello = task({ name: "hello", run: (who) => console.log("hello " + who) });
+       const app = carillon();
+       await app.enqueue(hello, "there");
+       await app.runOnce({ tasks: [hello] });
+       await app.stop();
+       new TestKit({ tasks: [hello] });
+       await carillon({ dataDir: "data" }).start().catch(({ code, message }) => console.log(code, message));`,
+    );
+    const { stdout } = await runIn(small, ["library.js"], { CARILLON_DATABASE_URL: await emptyDatabase() });
+    expect(stdout).toContain("hello there\nconfig_invalid The option dataDir needs the package @carillon/server");
+    const shim = ["node_modules/carillon/bin/carillon.js", "version"];
+    await expect(runIn(small, shim)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("npm install @carillon/cli") as string,
+    });
   });
 });

@@ -44,7 +44,9 @@ describe("the check of commands", () => {
   });
 
   it("reads the subcommands from the manifest and the tiers from the test script", () => {
-    expect(subcommandsOf('{ path: ["dev"], x }, { path: ["job", "create"] }')).toEqual(new Set(["dev", "job create"]));
+    expect(subcommandsOf("### carillon dev\n\n### carillon job create\n\ntext\n")).toEqual(
+      new Set(["dev", "job create"]),
+    );
     expect(tiersOf("const tiers = {\n  unit: () => 1,\n  store: () =>\n    other({ no: 1 }),\n};\n")).toEqual(
       new Set(["unit", "store"]),
     );

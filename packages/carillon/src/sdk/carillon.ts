@@ -1,10 +1,10 @@
 import type { ClientOptions } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
-import { RemoteApp, serverOfEnvironment } from "@carillon/worker";
+import { RemoteApp, serverFromEnvironment } from "@carillon/worker";
 import { LibraryApp } from "./library-app.js";
 import type { LibraryOptions } from "./library-options.js";
 
-/** A server by its URL, or the engine inside this process over a database. Without options, what the environment says. */
+/** An app over a server by its URL, or with the engine inside this process over a database. Without options, the environment decides. */
 export function carillon(options: ClientOptions): RemoteApp;
 export function carillon(options: LibraryOptions): LibraryApp;
 export function carillon(): LibraryApp | RemoteApp;
@@ -15,28 +15,31 @@ export function carillon(options: ClientOptions | LibraryOptions = fromEnvironme
 
 const places = ["url", "databaseUrl", "pool", "dataDir"] as const;
 
-/** Exactly one says where everything is. A variable that is not set is the usual reason for none, and is easily overlooked. */
+/** Exactly one of them must be set. An unset environment variable is the usual reason for none, so the error names it. */
 function refuseUnclear(options: Partial<Record<(typeof places)[number], unknown>>): void {
   const [first, second] = places.filter((name) => Boolean(options[name]));
   if (first !== undefined && second === undefined) return;
   const named = places.find((name) => name in options);
   if (first === undefined && named !== undefined) {
     const what = options[named] === "" ? "empty" : String(options[named]);
-    throw new CarillonError("config_invalid", `${named} is ${what}: is the variable that it comes from set?`);
+    throw new CarillonError(
+      "config_invalid",
+      `The option ${named} is ${what}. Is the environment variable that it comes from set?`,
+    );
   }
   throw new CarillonError(
     "config_invalid",
-    "give url (a server), or databaseUrl, pool or dataDir (a database): one of them",
+    "Give exactly one of url (a server) and databaseUrl, pool and dataDir (a database).",
   );
 }
 
 function fromEnvironment(): ClientOptions | LibraryOptions {
-  const server = serverOfEnvironment();
+  const server = serverFromEnvironment();
   if (server !== null) return server;
   const { CARILLON_DATABASE_URL: databaseUrl } = process.env;
   if (databaseUrl) return { databaseUrl };
   throw new CarillonError(
     "config_invalid",
-    "give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL",
+    "Give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL.",
   );
 }

@@ -1,29 +1,36 @@
-import { CarillonError, type EnqueueSpec, formatId } from "@carillon/core";
-import type { TransactionQuery } from "@carillon/engine";
+import {
+  CarillonError,
+  type EnqueueSpec,
+  type IdPrefix,
+  type Instant,
+  formatId,
+  shownId,
+  systemTimers,
+} from "@carillon/core";
+import type { DatabaseEvent, Engine, EngineEvent, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
-  type Enqueued,
   type EnqueueItem,
   type EnqueueOptions,
-  enqueueTraced,
-  jobRequest,
+  type Enqueued,
   LocalTransport,
   type Producer,
-  type Scheduled,
   type ScheduleOptions,
+  type Scheduled,
   type TaskReference,
+  type WorkerEvent,
   WorkerGroup,
   type WorkerSettings,
+  enqueueTraced,
+  jobRequest,
 } from "@carillon/worker";
-import { type AppEvent, type AppListener, shownEvent } from "./app-event.js";
-import { drainOnce } from "./drain-once.js";
 import type { RunningEngine } from "./library-engine.js";
-import { defaultNamespace, isEnqueueOnly, type LibraryOptions } from "./library-options.js";
+import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
 
 export interface TransactionOptions {
-  /** A client of `pg` with an open transaction, or anything that sends a statement with its values over one. */
+  /** A client of `pg` with an open transaction, or any object that sends a statement with its values in one. */
   readonly tx?: TransactionQuery;
-  /** Whether workers are told at the commit; else they find the run by looking, within about a second. */
+  /** Whether workers are notified at the commit; otherwise their next poll finds the run, within about a second. */
   readonly notify?: boolean;
 }
 
@@ -41,12 +48,12 @@ export class LibraryApp implements Producer {
     this.#namespace = options.namespace ?? defaultNamespace;
   }
 
-  /** Opens the database, brings the schema up to date and starts the engine; calls do it by themselves. */
+  /** Opens the database, brings the schema up to date and starts the engine; the first call does so too. */
   async start(): Promise<void> {
     await this.#start();
   }
 
-  /** With `tx` the run is part of the caller's own transaction: it is there if that commits, and else it never was. */
+  /** With `tx` the run is part of the caller's own transaction, and is stored if and only if that commits. */
   async enqueue<Input>(
     task: TaskReference<Input>,
     payload: Input,
@@ -97,7 +104,7 @@ export class LibraryApp implements Producer {
 
   worker(settings: WorkerSettings): AppWorker {
     if (isEnqueueOnly(this.#options)) {
-      throw new CarillonError("config_invalid", 'this app only enqueues; give it the role "work" to run tasks');
+      throw new CarillonError("config_invalid", 'This app only enqueues. Give it the role "work" to run tasks.');
     }
     const worker = new WorkerGroup({
       settings,
@@ -114,7 +121,7 @@ export class LibraryApp implements Producer {
     return worker;
   }
 
-  /** Runs what is due, and what it asks for, until nothing is left; answers how many runs ended. */
+  /** Runs the due runs of these tasks, and the runs that they enqueue, until none is left; returns how many ended. */
   async runOnce(settings: WorkerSettings): Promise<number> {
     const worker = this.worker({ ...settings, signals: false });
     const { engine, database } = await this.#start();
@@ -125,7 +132,7 @@ export class LibraryApp implements Producer {
     });
     try {
       await worker.start();
-      await drainOnce({ api: engine.api, namespace: this.#namespace, tasks, now: () => database.clock.now() });
+      await waitUntilIdle({ api: engine.api, namespace: this.#namespace, tasks, now: () => database.clock.now() });
     } finally {
       await worker.stop();
       this.#workers.splice(this.#workers.indexOf(worker), 1);
@@ -134,7 +141,7 @@ export class LibraryApp implements Producer {
     return ended;
   }
 
-  /** Answers a function that takes the listener away. */
+  /** Returns a function that removes the listener. */
   on<Type extends AppEvent["type"]>(type: Type, listener: AppListener<Type>): () => void {
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners);
@@ -142,7 +149,7 @@ export class LibraryApp implements Producer {
     return () => void listeners.delete(listener as (event: AppEvent) => void);
   }
 
-  /** Lets runs end, gives back the rest, hands the schedules over. A pool of the application stays open. */
+  /** Lets runs end, gives back the rest, and releases the shards. A pool of the application stays open. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -156,16 +163,16 @@ export class LibraryApp implements Producer {
   }
 
   #start(): Promise<RunningEngine> {
-    if (this.#stopping !== null) throw new CarillonError("shutting_down", "the app was stopped");
+    if (this.#stopping !== null) throw new CarillonError("shutting_down", "The app was stopped.");
     const running = (this.#running ??= this.#load());
-    // A start that failed is tried again by the next call.
+    // The next call retries a failed start.
     running.catch(() => {
       if (this.#running === running) this.#running = null;
     });
     return running;
   }
 
-  /** Read only here: an app over a server loads neither the engine nor a database driver. */
+  /** Loaded only here: an app over a server loads neither the engine nor a database driver. */
   async #load(): Promise<RunningEngine> {
     const { startLibraryEngine } = await import("./library-engine.js");
     return startLibraryEngine(this.#options, this.#emit);
@@ -177,4 +184,53 @@ export class LibraryApp implements Producer {
     const shown = shownEvent(event);
     for (const listener of listeners) listener(shown);
   };
+}
+
+/** The events of an app with the engine inside. Ids have their prefixes: run_…, job_…. */
+export type AppEvent = EngineEvent | WorkerEvent | DatabaseEvent;
+
+export type AppListener<Type extends AppEvent["type"]> = (event: Extract<AppEvent, { type: Type }>) => void;
+
+const prefixes: Readonly<Record<string, IdPrefix>> = {
+  runId: "run",
+  jobId: "job",
+  nodeId: "node",
+  sessionId: "wrk",
+  backfillId: "bkf",
+};
+
+/** The engine's own events have bare UUIDs. */
+function shownEvent(event: AppEvent): AppEvent {
+  const shown: Record<string, unknown> = { ...event };
+  for (const [name, prefix] of Object.entries(prefixes)) {
+    const id = shown[name];
+    if (typeof id === "string") shown[name] = shownId(prefix, id);
+  }
+  if (event.type === "shards.taken_over") shown["from"] = shownId("node", event.from);
+  return shown as unknown as AppEvent;
+}
+
+export interface IdleOptions {
+  readonly api: Engine["api"];
+  readonly namespace: string;
+  readonly tasks: readonly string[];
+  /** The database's clock. */
+  readonly now: () => Instant;
+}
+
+const pollMs = 20;
+
+/** Resolves when no run of these tasks is due or running. */
+async function waitUntilIdle({ api, namespace, tasks, now }: IdleOptions): Promise<void> {
+  const isLeft = async (task: string): Promise<boolean> => {
+    const open = await api.listRuns(namespace, { task, status: ["queued", "running", "blocked"] }, { pageSize: 1 });
+    if (open.rows.length > 0) return true;
+    const waiting = await api.listRuns(namespace, { task, status: ["scheduled", "retrying"] }, { pageSize: 1_000 });
+    return waiting.rows.some((run) => run.runAt <= now());
+  };
+  for (;;) {
+    const left = await Promise.all(tasks.map(isLeft));
+    if (!left.includes(true)) return;
+    await new Promise<void>((resolve) => void systemTimers.setTimeout(resolve, pollMs));
+  }
 }

@@ -1,8 +1,20 @@
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type DefaultsOf, type JobCreate, normaliseJobRequest, readRegistration } from "@carillon/contract";
 import {
+  type DefaultsOf,
+  type JobCreate,
+  normaliseJobRequest,
+  readRegistration,
+  readRunCreate,
+  refuseUnsoundPayload,
+} from "@carillon/contract";
+import {
+  CarillonError,
+  type EnqueueSpec,
   type Instant,
   type JobSpec,
+  JsonText,
+  readsPayload,
   makeUuidV7,
   systemClock,
   systemRandom,
@@ -10,29 +22,34 @@ import {
   systemTimers,
 } from "@carillon/core";
 import {
-  checkSchema,
-  createEngine,
   type Database,
   type DatabaseEvent,
   type Engine,
   type EngineEvent,
+  checkSchema,
+  createEngine,
   migrate,
   openDatabase,
 } from "@carillon/engine";
-import { type TaskDefinition, wireDefaults } from "@carillon/worker";
-import { packageVersion } from "../cli/package-version.js";
-import { defaultNamespace, isEnqueueOnly, type LibraryOptions } from "./library-options.js";
-import { RunSpecs } from "./run-specs.js";
+import {
+  type EnqueueOptions,
+  type TaskDefinition,
+  type TaskReference,
+  runRequest,
+  payloadJson,
+  wireDefaults,
+} from "@carillon/worker";
+import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
 
 export interface RunningEngine {
   readonly database: Database;
   readonly engine: Engine;
   readonly specs: RunSpecs;
-  /** Throws what is wrong with the defaults of a task, as a server does when a worker registers. */
+  /** Throws if the defaults of a task are invalid, as a server does when a worker registers. */
   readonly checkTask: (task: TaskDefinition<never, unknown>) => void;
-  /** The last thing: the way to the database, and an embedded one. */
+  /** Closes the connections, and stops an embedded database. */
   readonly close: () => Promise<void>;
-  /** The definition that a request stands for, in the place of the one that is there. */
+  /** The definition that a request describes; `current` is the one that it replaces. */
   readonly readJob: (request: JobCreate, now: Instant, current: JobSpec | null) => JobSpec;
 }
 
@@ -45,8 +62,7 @@ export async function startLibraryEngine(
 ): Promise<RunningEngine> {
   const { dataDir } = options;
   if (dataDir === undefined) return startOver(options, onEvent);
-  const { startKeptPostgres } = await import("@carillon/server");
-  const postgres = await startKeptPostgres(dataDir);
+  const postgres = await startPostgres(dataDir);
   try {
     const running = await startOver({ ...options, databaseUrl: postgres.url }, onEvent);
     const close = async (): Promise<void> => {
@@ -58,6 +74,18 @@ export async function startLibraryEngine(
     await postgres.stop();
     throw error;
   }
+}
+
+/** The embedded PostgreSQL is a part of the server's package, an optional dependency. */
+async function startPostgres(dataDir: string) {
+  const server = await import("@carillon/server").catch((cause: unknown) => {
+    throw new CarillonError(
+      "config_invalid",
+      "The option dataDir needs the package @carillon/server, which is not installed: npm install @carillon/server.",
+      { cause },
+    );
+  });
+  return server.startSupervisedPostgres(dataDir);
 }
 
 async function startOver(
@@ -100,4 +128,66 @@ async function startOver(
 function checkTask({ name, defaults }: TaskDefinition<never, unknown>): void {
   const worker = { name: "library", queues: ["default"], tasks: [name], slots: 1 };
   readRegistration({ ...worker, defaults: { [name]: wireDefaults(defaults) } });
+}
+
+/** The spec of a task for runs without options, and the defaults that it was made with. */
+interface BareTask {
+  readonly spec: EnqueueSpec;
+  readonly defaults: ReturnType<DefaultsOf>;
+}
+
+/**
+ * Turns calls into the engine's specs. Most calls give a payload and nothing else: for those the task is read once, and each call only
+ * validates its payload and writes it as JSON once.
+ */
+export class RunSpecs {
+  readonly #now: () => Instant;
+  readonly #defaultsOf: DefaultsOf;
+  readonly #bare = new WeakMap<object, BareTask>();
+
+  /** `now` is the scheduler's clock: delays count from it. */
+  constructor(now: () => Instant, defaultsOf: DefaultsOf) {
+    this.#now = now;
+    this.#defaultsOf = defaultsOf;
+  }
+
+  /** A promise only if the schema is asynchronous: a promise per call would cost thousands of calls per second. */
+  read<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): EnqueueSpec | Promise<EnqueueSpec> {
+    const bare = typeof task === "string" || !isEmpty(options) ? undefined : this.#bareOf(task);
+    if (bare === undefined) return this.#readWhole(task, payload, options);
+    const text = payloadJson(task, payload);
+    return typeof text === "string" ? withPayload(bare, text) : text.then((sound) => withPayload(bare, sound));
+  }
+
+  async #readWhole<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): Promise<EnqueueSpec> {
+    const request = await runRequest(task, payload, options);
+    const spec = readRunCreate(request, { now: this.#now(), defaultsOf: this.#defaultsOf });
+    if (typeof task !== "string" && isEmpty(options))
+      this.#bare.set(task, { spec: { ...spec, payload: null }, defaults: this.#defaultsOf(task.name) });
+    return spec;
+  }
+
+  /** Undefined if the task was not read yet, or its workers registered other defaults since. */
+  #bareOf(task: Exclude<TaskReference<never>, string>): EnqueueSpec | undefined {
+    const bare = this.#bare.get(task);
+    return bare !== undefined && bare.defaults === this.#defaultsOf(task.name) ? bare.spec : undefined;
+  }
+}
+
+function withPayload(bare: EnqueueSpec, text: string): EnqueueSpec {
+  refuseUnsoundPayload(text);
+  const payload: unknown = readsPayload(bare.policy) ? JSON.parse(text) : new JsonText(text);
+  return { ...bare, payload };
+}
+
+function isEmpty(options: EnqueueOptions): boolean {
+  for (const _ in options) return false;
+  return true;
+}
+
+/** The version of the installed package, from its own manifest. */
+function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  if (typeof manifest === "object" && manifest !== null && "version" in manifest) return String(manifest.version);
+  throw new Error("The package's manifest has no version.");
 }

@@ -5,9 +5,9 @@ export type Role = "enqueue" | "schedule" | "work";
 export interface LibraryOptions {
   /** postgres://user:password@host:5432/database */
   readonly databaseUrl?: string;
-  /** A folder for an embedded PostgreSQL, in place of databaseUrl; one process at a time. It is made at the first start. */
+  /** A folder for an embedded PostgreSQL, in place of databaseUrl; one process at a time. It is created at the first start. */
   readonly dataDir?: string;
-  /** The application's own pool of `pg` in place of databaseUrl. Its size and its end are the application's. */
+  /** The application's own pool of `pg` in place of databaseUrl. The application sizes and closes it. */
   readonly pool?: NonNullable<DatabaseOptions["pool"]>;
   /** The schema that holds everything; carillon by default. */
   readonly schema?: string;
@@ -15,7 +15,7 @@ export interface LibraryOptions {
   readonly connections?: number;
   /** What this process does; everything by default. One that only enqueues fires nothing and runs nothing. */
   readonly roles?: readonly Role[];
-  /** Whether the schema is made and brought up to date at the start; true by default. */
+  /** Whether the start creates the schema and brings it up to date; true by default. */
   readonly migrate?: boolean;
   readonly namespace?: string;
 }

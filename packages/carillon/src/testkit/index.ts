@@ -1,3 +1,3 @@
-export type { TestLine, TestProgress } from "./memory-notes.js";
+export type { TestLine, TestProgress } from "./handler-state.js";
 export { TestKit } from "./test-kit.js";
-export type { TestKitOptions, TestRun, TestRunOptions } from "./test-run.js";
+export type { TestKitOptions, TestRun, TestRunOptions } from "./test-kit.js";

@@ -1,14 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
 import {
+  type Assignment,
   type DurationMs,
-  formatId,
   type Instant,
-  makeUuidV7,
   ManualClock,
-  nextAttempt,
-  noCallbackOutcome,
   type Outcome,
+  formatId,
+  makeUuidV7,
+  nextAttempt,
+  callbackTimeoutOutcome,
   parseDuration,
   retryOf,
   systemClock,
@@ -19,18 +20,16 @@ import { type VirtualRun, VirtualSchedule } from "@carillon/engine";
 import {
   type Attempt,
   type EnqueueOptions,
-  jobRequest,
-  runAttempt,
-  runRequest,
   type ScheduleOptions,
   type Task,
   type TaskDefinition,
+  type UpstreamRun,
+  jobRequest,
+  runAttempt,
+  runRequest,
   workerTask,
 } from "@carillon/worker";
-import { assignmentOf } from "./assignment-of.js";
-import { MemoryNotes } from "./memory-notes.js";
-import type { TestKitOptions, TestRun, TestRunOptions } from "./test-run.js";
-import { upstreamJson } from "./upstream-json.js";
+import { MemoryHandlerState, type TestLine, type TestProgress } from "./handler-state.js";
 
 interface Working {
   readonly run: VirtualRun;
@@ -42,8 +41,8 @@ interface Working {
 const defaultNow = new Date("2030-01-01T00:00:00Z");
 
 /**
- * The scheduler, the handlers and all that they are given, on a clock that the test moves and without a database. Schedules,
- * retries, overlap policies and what handlers leave behind are the product's own code.
+ * The scheduler and the handlers, on a clock that the test moves and without a database. Schedules, retries and overlap policies are
+ * the product's own code.
  */
 export class TestKit {
   /** Runs that have ended, in the order of their end. */
@@ -51,10 +50,10 @@ export class TestKit {
   readonly #options: TestKitOptions;
   readonly #clock: ManualClock;
   readonly #schedule: VirtualSchedule;
-  readonly #notes: MemoryNotes;
+  readonly #notes: MemoryHandlerState;
   readonly #tasks: ReadonlyMap<string, Task>;
   readonly #working = new Map<string, Working>();
-  /** Of runs that were tried: how often, under how many claims, and since when. */
+  /** Of runs that have started: spent attempts, claims, and the time of the first start. */
   readonly #tried = new Map<string, { spent: number; fence: number; startedAt: Instant }>();
   readonly #place = new AsyncLocalStorage<{ sleeping: number }>();
   #failure: unknown = null;
@@ -63,7 +62,7 @@ export class TestKit {
     this.#options = options;
     this.#clock = new ManualClock((options.now ?? defaultNow).getTime());
     const now = (): Instant => this.#clock.now();
-    this.#notes = new MemoryNotes(now);
+    this.#notes = new MemoryHandlerState(now);
     this.#tasks = new Map(options.tasks.map((task) => [task.name, workerTask(task, systemSoon)]));
     this.#schedule = new VirtualSchedule({
       now,
@@ -81,7 +80,7 @@ export class TestKit {
     return this.#schedule.passed.map((one) => ({ ...one, jobId: formatId("job", one.jobId) }));
   }
 
-  /** As `app.schedule`; answers the job's id. */
+  /** As `app.schedule`; returns the job's id. */
   async schedule<Input>(
     task: TaskDefinition<Input, unknown>,
     key: string,
@@ -91,7 +90,7 @@ export class TestKit {
     return formatId("job", this.#schedule.add(normaliseJobRequest(request, { now: this.#clock.now() }).spec));
   }
 
-  /** As `app.enqueue`, without dedupe; it runs when the clock is moved. Answers the run's id. */
+  /** As `app.enqueue`, without dedupe; it runs when the clock is moved. Returns the run's id. */
   async enqueue<Input>(
     task: TaskDefinition<Input, unknown>,
     payload: Input,
@@ -106,7 +105,7 @@ export class TestKit {
     return this.#schedule.add({ ...spec, schedule: { kind: "at", at: runAt ?? now } });
   }
 
-  /** Runs a task now, with its retries, and answers how it ended; the clock moves as far as that takes. */
+  /** Runs a task now, with its retries, and returns the ended run; the clock moves as far as that takes. */
   async run<Input>(
     task: TaskDefinition<Input, unknown>,
     payload: Input,
@@ -120,7 +119,7 @@ export class TestKit {
     for (let ended = find(); ; ended = find()) {
       if (ended !== undefined) return ended;
       const nextMs = Math.min(this.#schedule.nextAt - this.#clock.now(), this.#clock.pending > 0 ? 1_000 : Infinity);
-      if (nextMs === Infinity) throw new Error(`the run of ${task.name} waits for nothing that the kit knows of`);
+      if (nextMs === Infinity) throw new Error(`The run of ${task.name} waits for nothing that the kit knows.`);
       await this.advance(Math.max(0, nextMs));
     }
   }
@@ -133,7 +132,7 @@ export class TestKit {
     if (place !== undefined) place.sleeping--;
   }
 
-  /** Moves the clock on. What is due meanwhile happens at its time, one thing after the other. */
+  /** Moves the clock forward. Everything due on the way happens at its time, one after the other. */
   async advance(duration: string | DurationMs): Promise<void> {
     await this.advanceTo(new Date(this.#clock.now() + msOf(duration)));
   }
@@ -143,13 +142,13 @@ export class TestKit {
     for (;;) {
       await this.#work();
       const next = Math.min(this.#schedule.nextAt, until);
-      // A timer of a handler may come first, and ask for more.
+      // A handler's timer may fire first, and enqueue runs.
       await this.#clock.advanceAsync(Math.max(0, next - this.#clock.now()), () => this.#work());
       if (next >= until && this.#schedule.nextAt > until) return;
     }
   }
 
-  /** Fires what is due and lets handlers go on until each has ended or waits on the kit's clock. */
+  /** Fires due jobs and lets handlers run until each has ended or waits on the kit's clock. */
   async #work(): Promise<void> {
     const giveUpAt = systemClock.monotonic() + (this.#options.patienceMs ?? 5_000);
     for (;;) {
@@ -159,7 +158,7 @@ export class TestKit {
       const busy = [...this.#working.values()].find(({ place }) => place.sleeping === 0);
       if (busy === undefined && this.#schedule.nextAt > this.#clock.now()) return;
       if (systemClock.monotonic() > giveUpAt) {
-        throw new Error(`a handler of ${busy?.run.task ?? "?"} waits for something that is not the kit's clock`);
+        throw new Error(`A handler of ${busy?.run.task ?? "?"} waits for something that is not the kit's clock.`);
       }
       await new Promise<void>((resolve) => systemSoon(resolve));
     }
@@ -172,7 +171,7 @@ export class TestKit {
     this.#notes.begin(run.id, run.jobId);
     const place = { sleeping: 0 };
     const task = this.#tasks.get(run.task);
-    if (task === undefined) throw new Error(`the kit was given no task ${JSON.stringify(run.task)}`);
+    if (task === undefined) throw new Error(`The kit has no task ${JSON.stringify(run.task)}.`);
     const clock = this.#clock;
     const timers = {
       setTimeout: (callback: () => void, delayMs: DurationMs) => clock.setTimeout(callback, delayMs),
@@ -181,7 +180,7 @@ export class TestKit {
       soon: systemSoon,
     };
     const attempt = this.#place.run(place, () =>
-      runAttempt(task, assignmentOf(run, tried), { note: this.#notes.note, timers }),
+      runAttempt(task, toAssignment(run, tried), { note: this.#notes.note, timers }),
     );
     this.#working.set(run.id, { run, attempt, startedAt: now, place });
     attempt.outcome
@@ -191,9 +190,9 @@ export class TestKit {
       });
   }
 
-  async #end(id: string, said: Outcome): Promise<void> {
-    // There is nobody here who would call back.
-    const outcome = said.kind === "waiting" ? noCallbackOutcome(said.waitMs) : said;
+  async #end(id: string, returned: Outcome): Promise<void> {
+    // The kit has no callbacks.
+    const outcome = returned.kind === "waiting" ? callbackTimeoutOutcome(returned.waitMs) : returned;
     const working = this.#working.get(id);
     const tried = this.#tried.get(id);
     if (working === undefined || tried === undefined) return;
@@ -248,4 +247,72 @@ export class TestKit {
 
 function msOf(duration: string | DurationMs): DurationMs {
   return typeof duration === "string" ? parseDuration(duration) : duration;
+}
+
+/** The assignment that a worker would get for a virtual run, after so many attempts and claims. */
+function toAssignment(run: VirtualRun, { spent, fence }: { spent: number; fence: number }): Assignment {
+  return {
+    runId: run.id,
+    jobId: run.jobId,
+    task: run.task,
+    queue: run.queue,
+    payload: JSON.parse(JSON.stringify(run.payload ?? null)) as unknown,
+    attempt: spent + 1,
+    maxAttempts: retryOf(run.policy).maxAttempts,
+    atMostOnce: run.policy.guarantee === "at_most_once",
+    fence: fence + 1,
+    timeoutMs: run.policy.timeoutMs ?? null,
+    scheduledFor: run.nominal,
+    runAt: run.runAt,
+  };
+}
+
+/** Upstream runs in the server's form; a run without a status succeeded. */
+function upstreamJson(runs: readonly Partial<UpstreamRun>[], now: Instant): string {
+  return JSON.stringify(
+    runs.map((run, index) => ({
+      run_id: run.runId ?? `upstream-${index}`,
+      job_id: run.jobId ?? `upstream-job-${index}`,
+      job_key: run.jobKey ?? null,
+      status: run.status ?? "succeeded",
+      reason: run.reason ?? null,
+      finished_at: run.finishedAt ?? now,
+      output: run.output ?? null,
+      output_cut: run.isOutputCut ?? false,
+      error: run.error ?? null,
+    })),
+  );
+}
+
+export interface TestKitOptions {
+  /** The tasks that runs call. */
+  readonly tasks: readonly TaskDefinition<never, unknown>[];
+  /** The clock's first time; 2030-01-01T00:00:00Z by default. */
+  readonly now?: Date;
+  /** From 0 to 1, for the jitter of retries; always the middle by default, so that a test sees the same each time. */
+  readonly random?: () => number;
+  /** How long a handler may wait for something that is not the kit's clock, in real time; 5 s by default. */
+  readonly patienceMs?: DurationMs;
+}
+
+export interface TestRunOptions {
+  /** The upstream runs that the handler sees; a run without a status succeeded. */
+  readonly upstream?: readonly Partial<UpstreamRun>[];
+}
+
+/** A run that has ended. */
+export interface TestRun {
+  readonly id: string;
+  readonly task: string;
+  readonly payload: unknown;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  /** How many attempts it took. */
+  readonly attempts: number;
+  readonly scheduledFor: Date;
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  readonly output: unknown;
+  readonly error: { readonly type: string; readonly message: string } | null;
+  readonly logs: readonly TestLine[];
+  readonly progress: TestProgress | null;
 }

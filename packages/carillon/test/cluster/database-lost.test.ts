@@ -7,7 +7,7 @@ import { call, createJob, jobStatus, startDev, startServer } from "../process/se
 import { storedDataDir } from "../process/stored-data-dir.js";
 
 describe("a database that is lost while the node serves", () => {
-  it("answers 503 while it is away, lives on, and goes on with the work when it is back", async () => {
+  it("a node that loses its database answers 503, keeps running, and continues when the database is back", async () => {
     const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir() });
     const proxy = await TcpProxy.start(postgres.url);
     const { process, url } = await startServer(proxy.through(postgres.url));
@@ -15,7 +15,7 @@ describe("a database that is lost while the node serves", () => {
 
     await proxy.refuse();
     proxy.cut();
-    await process.line(/the database is lost/);
+    await process.line(/the database is down/);
     expect(await call(`${url}/v1/jobs`)).toMatchObject({
       status: 503,
       body: { code: "database_unavailable", retryable: true, status: 503 },
@@ -35,25 +35,25 @@ describe("a database that is lost while the node serves", () => {
     await postgres.stop();
   });
 
-  it("stops in time although the database is away", async () => {
+  it("a node stops in time although its database is away", async () => {
     const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir() });
-    const { process, url } = await startServer(postgres.url, ["--shutdown-grace", "100ms"]);
+    const { process, url } = await startServer(postgres.url, ["--shutdown-grace-period", "100ms"]);
     await createJob(url, { task: "sleep", payload: { for: "1h" } });
     await process.line(/"run.claimed"/);
     await postgres.stop("immediate");
-    await process.line(/the database is lost/);
+    await process.line(/the database is down/);
     expect(await process.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it("starts its own PostgreSQL again when that was killed", async () => {
+  it("a node restarts its own PostgreSQL after it was killed", async () => {
     const dataDir = await storedDataDir();
     const { process, url } = await startDev(dataDir);
     const id = await createJob(url, { task: "echo", schedule: { cron: "@yearly" } });
     const [postmaster] = (await processesAt(dataDir)).filter(({ command }) => /postgres -D/.test(command));
     globalThis.process.kill(postmaster?.pid ?? 0, "SIGKILL");
-    await process.line(/PostgreSQL has ended although nobody stopped it/);
-    await process.line(/PostgreSQL runs again/);
-    // The connections come back a moment later; what counts is that they do, and that nothing is lost.
+    await process.line(/PostgreSQL exited unexpectedly/);
+    await process.line(/PostgreSQL was restarted/);
+    // The connections recover a moment later, and nothing is lost.
     while ((await call(`${url}/readyz`)).status !== 200) await sleep(50);
     expect(await jobStatus(url, id)).toBe("scheduled");
     expect(await process.stop()).toEqual({ code: 0, signal: null });

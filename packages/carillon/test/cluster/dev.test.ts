@@ -16,7 +16,7 @@ if (!hasCurl) {
   console.log("the test of the lines that carillon dev prints is skipped: curl is not installed, and they call it");
 }
 
-/** What the log says to whoever asked for nothing more. */
+/** The log at its default level. */
 function infos(stderr: string): string[] {
   const entries = stderr.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
   return (entries as { level: number; msg: string }[]).filter(({ level }) => level === 30).map(({ msg }) => msg);
@@ -47,7 +47,7 @@ describe("carillon dev", () => {
     },
   );
 
-  it("refuses a data folder that another one uses, and leaves that one alone", async () => {
+  it("carillon dev refuses a data folder that another node uses, and does not disturb that node", async () => {
     const dataDir = await storedDataDir();
     const first = await startDev(dataDir);
     const second = new CarillonProcess(["dev", "--data-dir", dataDir, "--port", "0"]);
@@ -59,7 +59,7 @@ describe("carillon dev", () => {
     await first.process.stop();
   });
 
-  it("says who has the port and takes the next, where a server refuses", async () => {
+  it("carillon dev names the process that has the port and takes the next one, and carillon server refuses", async () => {
     const dataDir = await storedDataDir();
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -68,18 +68,18 @@ describe("carillon dev", () => {
     const dev = await startDev(dataDir, ["--port", String(port)]);
     expect(Number(new URL(dev.url).port)).toBeGreaterThan(port);
     const owner = process.platform === "linux" ? ` by .*\\(pid ${process.pid}\\)` : "";
-    expect(dev.process.stderr).toMatch(new RegExp(`port ${port} is taken${owner}; trying ${port + 1}`));
+    expect(dev.process.stderr).toMatch(new RegExp(`port ${port} is in use${owner}; trying ${port + 1}`));
     await dev.process.stop();
 
     const server = new CarillonProcess(["server", "start", "--data-dir", dataDir, "--port", String(port)]);
     expect(await server.ended).toEqual({ code: 1, signal: null });
     expect(server.stderr).toMatch(
-      new RegExp(`carillon: port ${port} is taken${owner}: stop it, or choose another with --port`),
+      new RegExp(`carillon: Port ${port} is in use${owner}: stop that process, or choose another port with --port`),
     );
     other.close();
   });
 
-  it("keeps jobs over a restart, and forgets them with --reset", async () => {
+  it("carillon dev keeps jobs over a restart, and deletes them with --reset", async () => {
     const dataDir = await storedDataDir();
     const first = await startDev(dataDir);
     const id = await createJob(first.url, { task: "echo", schedule: { cron: "@yearly" } });
@@ -94,7 +94,7 @@ describe("carillon dev", () => {
     await third.process.stop();
   });
 
-  it("leaves nothing behind with --ephemeral", async () => {
+  it("carillon dev --ephemeral leaves no files", async () => {
     const temporary = await scratchDir();
     const { process, url } = await startDev("ignored", ["--ephemeral"], { env: { TMPDIR: temporary } });
     expect((await call(`${url}/readyz`)).status).toBe(200);

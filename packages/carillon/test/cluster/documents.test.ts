@@ -93,7 +93,7 @@ function followed(path: string): Promise<Report> {
   return checkDocument(project, document);
 }
 
-describe("what a reader is told to type works, in its order:", () => {
+describe("the commands and code of a document work, in their order:", () => {
   it.each(paths)("%s", async (path) => {
     const report = await followed(path);
     reports.push(report);
@@ -102,7 +102,7 @@ describe("what a reader is told to type works, in its order:", () => {
 });
 
 describe("the check of documents", () => {
-  it("finds planted mistakes of every kind, with their lines", async () => {
+  it("the check of documents finds planted mistakes of every kind, with their lines", async () => {
     const { findings, notRun, run } = await followed("planted.md");
     const lines = findings.map((finding) => Number(/^planted\.md:(\d+): /.exec(finding)?.[1]));
     expect(lines.sort((a, b) => a - b)).toEqual([3, 4, 7, 14, 17, 21, 25, 30, 35, 40, 44]);

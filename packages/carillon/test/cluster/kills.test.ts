@@ -10,7 +10,7 @@ const MIGRATE_ROUNDS = 6;
 const SERVE_KILLS = 26;
 const KILLS = 2 * INIT_ROUNDS + 2 * MIGRATE_ROUNDS + SERVE_KILLS;
 
-/** Each round on a new folder: killed while the database is made, then in service. */
+/** Each round with a new folder: killed while the database is created, then in service. */
 async function killInInit(random: SeededRandom): Promise<number> {
   let kills = 0;
   for (let round = 0; round < INIT_ROUNDS; round++) {
@@ -25,7 +25,7 @@ async function killInInit(random: SeededRandom): Promise<number> {
   return kills;
 }
 
-/** Each round on a new schema of one database: killed between its opening and the end of the migration, then in service. */
+/** Each round with a new schema in one database: killed during the migration, then in service. */
 async function killInMigrate(random: SeededRandom): Promise<number> {
   const dataDir = await storedDataDir();
   let kills = 0;

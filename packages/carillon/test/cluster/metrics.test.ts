@@ -22,7 +22,7 @@ function promtool(args: readonly string[], input = ""): { status: number | null;
 const fine = { status: 0, said: "" };
 
 describe("the metrics of a busy server", () => {
-  it("are what Prometheus takes, and tell what went on", async () => {
+  it("the metrics of a busy server are valid for Prometheus, and count its work", async () => {
     const { process, url } = await startDev(await storedDataDir());
     const wait = (run: object) => call(`${url}/v1/runs?wait=20s`, run);
     await call(`${url}/v1/jobs`, { key: "tick", task: "echo", schedule: { every: "1s" } });
@@ -50,7 +50,7 @@ describe("the metrics of a busy server", () => {
     expect(await process.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it.skipIf(!promtoolIsInstalled)("have alerts in the guide that Prometheus takes", async () => {
+  it.skipIf(!promtoolIsInstalled)("the alerts in the observability guide are valid for Prometheus", async () => {
     const guide = await readFile(new URL("../../../../docs/guides/observability.md", import.meta.url), "utf8");
     const file = join(await scratchDir(), "rules.yml");
     const rules = /```yaml\n(groups:[\s\S]*?)```/.exec(guide)?.[1] ?? "";

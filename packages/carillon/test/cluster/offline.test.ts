@@ -22,7 +22,7 @@ async function run(args: readonly string[], input: string, extra: Readonly<Recor
 }
 
 describe("offline commands", () => {
-  it("answers many lines through pipes, each in its place", async () => {
+  it("cron next - answers many lines through pipes, in order", async () => {
     const questions = Array.from({ length: 20_000 }, (_, line) => question(line));
     const { stdout, stderr, code } = await run(["cron", "next", "-"], questions.join(""));
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
@@ -34,7 +34,7 @@ describe("offline commands", () => {
     }
   });
 
-  it("ends quietly when nobody reads on", async () => {
+  it("cron next - ends without an error when its reader closes the pipe", async () => {
     const child = spawn(process.execPath, [shim, "cron", "next", "-"], { env });
     const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
     const stderr = text(child.stderr);
@@ -47,7 +47,7 @@ describe("offline commands", () => {
     expect(await stderr).toBe("");
   });
 
-  it("load neither the server nor the database driver", async () => {
+  it("offline commands load neither the server nor the database driver", async () => {
     const folder = await scratchDir();
     await run(["cron", "next", "@daily"], "", { NODE_V8_COVERAGE: folder });
     const [report = ""] = await readdir(folder);

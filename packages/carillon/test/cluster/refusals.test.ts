@@ -18,7 +18,7 @@ describe("a node that cannot start", () => {
     expect(process.stdout).toBe("");
     expect(process.stderr).toBe(
       [
-        "carillon: the configuration has 4 mistakes:",
+        "carillon: The configuration has 4 mistakes:",
         "  - prot is not a setting; did you mean port? (from carillon.config.json)",
         "  - CARILLON_HSOT is not a setting; did you mean CARILLON_HOST? (from the environment)",
         '  - worker_slots must be a whole number from 0 to 10000, not "-1" (from --worker-slots)',
@@ -31,7 +31,7 @@ describe("a node that cannot start", () => {
   it("ends with 78 when the named configuration file is not there", async () => {
     const process = new CarillonProcess(["server", "config", "--config", "nowhere.json"], { cwd: await scratchDir() });
     expect(await process.ended).toEqual({ code: 78, signal: null });
-    expect(process.stderr).toMatch(/carillon: the configuration file .*nowhere\.json cannot be read \(ENOENT\)/);
+    expect(process.stderr).toMatch(/carillon: The configuration file .*nowhere\.json cannot be read \(ENOENT\)/);
   });
 
   it("says that the data folder cannot be used, and what to do", async () => {
@@ -44,7 +44,7 @@ describe("a node that cannot start", () => {
 
   it("waits for a database that is away, says so, and gives up with a failure after the configured time", async () => {
     const process = new CarillonProcess(["server", "start"], {
-      env: { CARILLON_DATABASE_URL: "postgres://app:s3cret@127.0.0.1:1/x", CARILLON_DATABASE_WAIT: "300ms" },
+      env: { CARILLON_DATABASE_URL: "postgres://app:s3cret@127.0.0.1:1/x", CARILLON_DATABASE_CONNECT_TIMEOUT: "300ms" },
     });
     expect(await process.ended).toEqual({ code: 1, signal: null });
     expect(process.stderr).toMatch(/waiting for the database, 1 s left: .*ECONNREFUSED/);
@@ -58,19 +58,19 @@ describe("a node that cannot start", () => {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : 0;
     const url = `postgres://app@127.0.0.1:${port}/x`;
-    const process = new CarillonProcess(["server", "start", "--database-url", url, "--database-wait", "1h"]);
+    const process = new CarillonProcess(["server", "start", "--database-url", url, "--database-connect-timeout", "1h"]);
     expect(await process.ended).toEqual({ code: 1, signal: null });
     expect(process.stderr).toMatch(/carillon: The server is PostgreSQL 13\.22; PostgreSQL 14 or newer is needed/);
     server.close();
   });
 
-  it("ends a wait for the database when it is told to stop", async () => {
+  it("a signal ends the wait for the database", async () => {
     const process = new CarillonProcess([
       "server",
       "start",
       "--database-url",
       "postgres://127.0.0.1:1/x",
-      "--database-wait",
+      "--database-connect-timeout",
       "1h",
     ]);
     await process.line(/waiting for the database/);

@@ -21,11 +21,11 @@ async function database(): Promise<string> {
 
 interface App {
   readonly child: ChildProcess;
-  /** The next line that it says. */
+  /** The next line of its output. */
   line(): Promise<string>;
 }
 
-/** A program of a user, over the build. */
+/** A user's program, with the built packages. */
 async function startApp(source: string, env: Readonly<Record<string, string>>): Promise<App> {
   const dir = await mkdtemp(join(tmpdir(), "carillon-test-"));
   onTestFinished(() => rm(dir, { recursive: true }));
@@ -39,7 +39,7 @@ async function startApp(source: string, env: Readonly<Record<string, string>>): 
 }
 
 describe("an app over a server", () => {
-  it("runs what it asks for, and what an app inside a process over the same database asks for", async () => {
+  it("a worker of an app over a server runs its own runs and those of a library app over the same database", async () => {
     const databaseUrl = await database();
     const { url } = await startServer(databaseUrl);
     onTestFinished(killStarted);
@@ -64,7 +64,7 @@ describe("an app over a server", () => {
 });
 
 describe("a process with an app inside", () => {
-  it("needs no database of the user's: one in a folder comes and goes with it, and one app has it at a time", async () => {
+  it("an app with a dataDir starts and stops its own database, which one app at a time may use", async () => {
     const dataDir = await storedDataDir();
     const hello = task({ name: "hello", run: (name) => `hello ${String(name)}` });
     const app = carillon({ dataDir });
@@ -75,7 +75,7 @@ describe("a process with an app inside", () => {
     await expect(access(join(dataDir, "postgres/postmaster.pid"))).rejects.toThrow("ENOENT");
   });
 
-  it("ends on SIGTERM by that signal, when its run has ended; what waits stays for others", async () => {
+  it("an app ends by SIGTERM after its run has ended, and leaves waiting runs to other processes", async () => {
     const databaseUrl = await database();
     const { child, line } = await startApp(
       `import { carillon, task } from "carillon";

@@ -15,7 +15,7 @@ async function carillon(...args: readonly string[]) {
 }
 
 describe("commands of a server", () => {
-  it("migrate --dry-run makes no database where there is none, and says that it would", async () => {
+  it("server migrate --dry-run creates no database, and reports that it would", async () => {
     const dataDir = join(await scratchDir(), "none", "yet");
     const dry = await carillon("server", "migrate", "--data-dir", dataDir, "--dry-run", "--json");
     expect(dry.code).toBe(0);
@@ -24,11 +24,11 @@ describe("commands of a server", () => {
     await expect(stat(dirname(dataDir))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("migrate lists what it would run, runs it once, and leaves no process", async () => {
+  it("server migrate lists pending migrations, runs them once, and leaves no process", async () => {
     const dataDir = await storedDataDir();
     const migrate = (...args: readonly string[]) => carillon("server", "migrate", "--data-dir", dataDir, ...args);
     const dry = await migrate("--dry-run");
-    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^0001_init\n/) });
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^0001_initial\n/) });
     expect(dry.stderr).toContain("nothing was run");
     expect(await migrate()).toMatchObject({ code: 0, stdout: dry.stdout });
     const again = await migrate("--json");
@@ -60,7 +60,7 @@ describe("commands of a server", () => {
     await postgres.stop();
   });
 
-  it("doctor judges a database and ends with 1 only when something fails", async () => {
+  it("doctor checks a database and ends with 1 only if a check fails", async () => {
     const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir(), settings: { fsync: "off" } });
     const { code, stdout } = await carillon("doctor", "--database-url", postgres.url, "--json");
     const findings: { name: string; status: string; detail: string }[] = JSON.parse(stdout);

@@ -15,9 +15,9 @@ async function startRuns(node: Awaited<ReturnType<typeof startDev>>, jobs: reado
 }
 
 describe("signals", () => {
-  it("loses no run and leaves no process when Ctrl-C reaches the whole group, also when it arrives twice", async () => {
+  it("Ctrl-C for the whole process group loses no run and leaves no process, also if it arrives twice", async () => {
     const dataDir = await storedDataDir();
-    const node = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace", "2s"]);
+    const node = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace-period", "2s"]);
     const short = await startRuns(node, [sleeper("1s"), sleeper("1s")]);
     const long = [await createJob(node.url, sleeper("1h")), await createJob(node.url, sleeper("1h"))];
     const waiting = await createJob(node.url, sleeper("1h"));
@@ -29,14 +29,14 @@ describe("signals", () => {
     expect(node.process.stderr).toMatch(/"givenBack":2/);
     expect(await processesAt(dataDir)).toEqual([]);
 
-    const again = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace", "0s"]);
+    const again = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace-period", "0s"]);
     while (again.process.count(/"run.claimed"/) < 3) await again.process.next();
     for (const id of short) expect(await jobStatus(again.url, id)).toBe("completed");
     for (const id of [...long, waiting]) expect(await jobStatus(again.url, id)).toBe("running");
     await again.process.stop();
   });
 
-  it("leaves no process when Ctrl-C comes while the database is being made", async () => {
+  it("Ctrl-C while the database is created leaves no process", async () => {
     const dataDir = join(await scratchDir(), "data");
     const process = new CarillonProcess(["dev", "--data-dir", dataDir, "--port", "0"]);
     await process.line(/making a new PostgreSQL/);
@@ -46,14 +46,14 @@ describe("signals", () => {
     expect(await processesAt(dataDir)).toEqual([]);
   });
 
-  it("ends at once at a second signal, and its PostgreSQL ends too", async () => {
+  it("a second signal ends a node immediately, and its PostgreSQL too", async () => {
     const dataDir = await storedDataDir();
-    const node = await startDev(dataDir, ["--shutdown-grace", "1h"]);
+    const node = await startDev(dataDir, ["--shutdown-grace-period", "1h"]);
     await startRuns(node, [sleeper("1h")]);
     const postmasters = await processesAt(dataDir);
     node.process.kill("SIGINT");
     await node.process.line(/draining/);
-    // A second wish counts from half a second after the first; until then it is taken for a copy of it.
+    // A second signal within half a second is treated as a copy of the first.
     const again = setInterval(() => node.process.kill("SIGINT"), 100);
     expect(await node.process.ended).toEqual({ code: 130, signal: null });
     clearInterval(again);
@@ -61,7 +61,7 @@ describe("signals", () => {
     while ((await processesAt(dataDir)).length > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it("ends with 1 and says why on an error that nothing handled", async () => {
+  it("an unhandled error ends a node with 1 and a message", async () => {
     const dataDir = await storedDataDir();
     const code = "process.on('SIGUSR2', () => void Promise.reject(new Error('planted')))";
     const preload = `data:text/javascript,${encodeURIComponent(code).replaceAll("'", "%27")}`;

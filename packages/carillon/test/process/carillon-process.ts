@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A process that says nothing for so long has a fault; what it said so far tells more than the runner's time limit. */
+/** A process without output for this time has a fault; its output so far explains more than the runner's time limit. */
 const PATIENCE_MS = 90_000;
 
 const started = new Set<CarillonProcess>();
@@ -70,7 +70,7 @@ export class CarillonProcess {
       }
       if (!started.has(this)) throw new Error(`ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
       await once(this.#news, "news", { signal: limit }).catch(() => {
-        throw new Error(`nothing like ${String(pattern)} came in time:\n${this.stdout}${this.stderr}`);
+        throw new Error(`no line matched ${String(pattern)} in time:\n${this.stdout}${this.stderr}`);
       });
     }
   }
@@ -110,7 +110,7 @@ export class CarillonProcess {
   }
 }
 
-/** Kills whatever a failed test left running. */
+/** Kills the processes that a failed test left running. */
 export async function killStarted(): Promise<void> {
   const left = [...started];
   for (const process of left) process.kill("SIGKILL");

@@ -10,7 +10,7 @@ export interface ClusterNodeOptions {
 }
 
 /** Deaths are noticed soon enough for a test. */
-const SOON = ["--lease", "1s", "--worker-silence", "1s", "--shutdown-grace", "1s"];
+const SOON = ["--shard-lease", "1s", "--worker-timeout", "1s", "--shutdown-grace-period", "1s"];
 
 /** One node of a cluster as a process of its own, with its own way to the database. */
 export class ClusterNode {

@@ -1,7 +1,7 @@
 import type { NodeCluster } from "./node-cluster.js";
 import { createJob } from "./server.js";
 
-interface Settled {
+interface JobOutcome {
   readonly id: string;
   readonly created: number;
   readonly through: number | null;
@@ -11,8 +11,8 @@ interface Settled {
 
 const seconds = (column: string): string => `extract(epoch from ${column})::float8`;
 
-/** What became of each job, in one look, so that nothing moves between its parts. */
-const settledRows = `
+/** The outcome of each job, in one statement, so that its parts are consistent. */
+const outcomeRows = `
 select d.job_id as id, ${seconds("j.created_at")} as created, ${seconds("d.fired_through")} as through,
   array(select ${seconds("nominal_at")} from (
     select job_id, nominal_at from carillon.run union all select job_id, nominal_at from carillon.run_history
@@ -49,11 +49,11 @@ export class EverySecond {
 
   /** Instants up to the newest that are neither a run nor in the ledger, or more than one run, or both; or out of turn. */
   async faults(): Promise<string[]> {
-    return (await this.#cluster.rows<Settled>(settledRows)).flatMap(faultsOf);
+    return (await this.#cluster.rows<JobOutcome>(outcomeRows)).flatMap(faultsOf);
   }
 }
 
-function faultsOf({ id, created, through, runs, ledger }: Settled): string[] {
+function faultsOf({ id, created, through, runs, ledger }: JobOutcome): string[] {
   if (through === null) return [`${id} never fired`];
   // The first instant follows the moment of the request, which lies before that of the row.
   const first = Math.min(Math.floor(created) + 1, ...runs, ...ledger.map(({ from }) => from));

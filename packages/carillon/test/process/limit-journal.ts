@@ -86,7 +86,7 @@ export class LimitJournal {
   }
 
   /** The most runs of a key that were ever at work at once. */
-  mostOpen(key: string): number {
+  maxOpen(key: string): number {
     let most = 0;
     let open: Entry[] = [];
     for (const entry of this.entries()) {

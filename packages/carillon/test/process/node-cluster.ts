@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { ClusterNode, type ClusterNodeOptions } from "./cluster-node.js";
 import { Witness } from "./witness.js";
 
-/** Who owns how many of the shards, by the names of living nodes; null stands for nobody who lives. */
+/** The number of shards by the name of a living node; null counts shards without a living owner. */
 export type Shares = ReadonlyMap<string | null, number>;
 
 export interface ShardRow {
@@ -18,7 +18,7 @@ const SHARDS = 1_024;
 const LOOK_MS = 30;
 const PATIENCE_MS = 60_000;
 
-/** Several nodes over one database. Every look at the shards compares the epochs with the look before. */
+/** Several nodes over one database. Every read of the shards compares the epochs with the previous read. */
 export class NodeCluster {
   readonly databaseUrl: string;
   readonly #witness: Witness;
@@ -85,7 +85,7 @@ export class NodeCluster {
     });
   }
 
-  /** Looks again and again. What never comes is told with what the nodes said last. */
+  /** Polls until it holds. The error contains the last output of the nodes. */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     for (const limit = AbortSignal.timeout(PATIENCE_MS); !limit.aborted; await sleep(LOOK_MS))
       if (await holds()) return;

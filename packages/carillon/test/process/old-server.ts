@@ -42,7 +42,7 @@ function row(columns: Readonly<Record<string, readonly [type: number, value: str
 
 const ready = message("Z", Buffer.from("I"));
 
-/** A server that lets everybody in and answers every question with a greeting of the version that it claims. */
+/** A server that accepts every connection and answers every message with a greeting of the version that it claims. */
 export function oldServer(version: string, versionNum: number): Server {
   const greeting = row({
     pid: [INT, "1"],

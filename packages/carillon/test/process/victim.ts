@@ -10,7 +10,7 @@ import { type Serving, call, startDev } from "./server.js";
 const MOST_LOOKS = 600;
 
 /** A worker that was killed is noticed soon enough for a test. */
-const SOON = ["--worker-silence", "1s"];
+const SOON = ["--worker-timeout", "1s"];
 
 /** One data folder that nodes are killed on, and what their API has acknowledged. */
 export class Victim {

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** Asks the database past every proxy, on a connection that is made anew when the server was away. */
+/** Queries the database past every proxy, with a new connection after the server was away. */
 export class Witness {
   readonly #url: string;
   #client: Client | null = null;

@@ -5,7 +5,7 @@ import { scratchDir } from "./scratch.js";
 
 /**
  * `begin` says that it has begun, under which fence, and ends after the time in its payload; `stay` ends only when it is given out a second
- * time, or asked to stop; `save` leaves a checkpoint and stays, and then answers with what was left; `stumble` fails, stays, and then ends;
+ * time, or asked to stop; `save` leaves a checkpoint and stays, and then returns the checkpoint; `stumble` fails, stays, and then ends;
  * `hear` answers with the outputs of the runs that started it.
  */
 const tasks = `

@@ -8,7 +8,7 @@ import { linesBefore, type PreparedDocument, sourceFile, sourceOf } from "./prep
 import { type Project, withStandIns } from "./project.js";
 import { ShellSession } from "./shell-session.js";
 
-/** Nothing that a reader is told to type takes so long. */
+/** Longer than any command of a document takes. */
 const LIMIT_MS = 30_000;
 
 export interface Report {

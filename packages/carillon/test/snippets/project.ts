@@ -35,8 +35,8 @@ export async function makeProject({ url, databaseUrl }: { url: string; databaseU
     CARILLON_DATABASE_URL: databaseUrl,
     CARILLON_PORT: "0",
     CARILLON_SKIP_BUILD: "1",
-    // Jobs of the documents call addresses that do not answer; nobody waits for them at the end.
-    CARILLON_SHUTDOWN_GRACE: "1s",
+    // Jobs of the documents call addresses that do not answer; they must not delay the end.
+    CARILLON_SHUTDOWN_GRACE_PERIOD: "1s",
     READER_URL: url,
     READER_CURL: execFileSync("sh", ["-c", "command -v curl"], { encoding: "utf8" }).trim(),
     READER_STATUS: "/dev/null",

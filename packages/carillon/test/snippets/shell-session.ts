@@ -37,7 +37,7 @@ export class ShellSession {
     this.#answers = createInterface({ input: this.#child.stdio[4] as Readable })[Symbol.asyncIterator]();
   }
 
-  /** Ends the shell with whatever it runs when the command takes longer than its time. */
+  /** Ends the shell and its processes when the command exceeds its time. */
   async run(command: string, limitMs: number): Promise<ShellAnswer> {
     const file = join(this.#dir, `.command-${(this.#count += 1)}`);
     await writeFile(file, `${command}\n`);

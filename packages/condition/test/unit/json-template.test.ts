@@ -15,7 +15,7 @@ describe("a JSON template", () => {
 
   it("renders a null, and refuses a missing value", () => {
     expect(new JsonTemplate(["{payload.none}", null]).render(scope)).toEqual([null, null]);
-    expect(() => new JsonTemplate(["{payload.missing}"]).render(scope)).toThrow("there is no payload.missing");
+    expect(() => new JsonTemplate(["{payload.missing}"]).render(scope)).toThrow("payload.missing does not exist");
   });
 
   it("refuses a template whose placeholder has another root or reaches a prototype", () => {

@@ -172,7 +172,7 @@ function codesByStatus(operation: Operation): Map<number, ErrorCode[]> {
 
 function problemAnswer(codes: readonly ErrorCode[], components: SchemaComponents): ResponseJson {
   return {
-    description: codes.map((code) => `${code}: ${errorCatalogue[code].title}`).join("; "),
+    description: codes.map((code) => `${code}: ${errorCatalogue[code].title}`).join(" "),
     headers: headersOf({}),
     content: { "application/problem+json": { schema: components.reference(Problem) } },
     "x-codes": [...codes],

@@ -21,7 +21,7 @@ const Misfire = stringEnum(misfirePolicies, {
 const CatchupLimit = Type.Integer({
   minimum: 1,
   maximum: 10_000,
-  description: `For run_all: the largest number of missed occurrences that fire, the latest ones; ${defaultFiringPolicy.catchupMost} by default`,
+  description: `For run_all: the largest number of missed occurrences that fire, the latest ones; ${defaultFiringPolicy.maxCatchupRuns} by default`,
 });
 
 const CatchupRate = Type.Number({
@@ -70,9 +70,9 @@ const windowBounds = { minMs: 0, maxMs: 366 * dayMs };
  * run_once with an instant far in the past wants it to run.
  */
 export function readFiring(body: Static<TObject<typeof firingRequest>>, findings: Findings): Partial<FiringPolicy> {
-  const { overlap, misfire, catchup_limit: catchupMost, catchup_rate: catchupPerSecond } = body;
+  const { overlap, misfire, catchup_limit: maxCatchupRuns, catchup_rate: catchupPerSecond } = body;
   const misfireThresholdMs = readDuration(body.misfire_threshold, "/misfire_threshold", findings, thresholdBounds);
   const catchupWindowMs = readDuration(body.catchup_window, "/catchup_window", findings, windowBounds);
-  const own = ownFiring(present({ overlap, misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond }));
+  const own = ownFiring(present({ overlap, misfireThresholdMs, catchupWindowMs, maxCatchupRuns, catchupPerSecond }));
   return { ...own, ...(misfire !== undefined && { misfire }) };
 }

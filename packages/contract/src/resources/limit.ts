@@ -1,4 +1,4 @@
-import { limitKinds, limitScopes, mostLimit, orderFailures } from "@carillon/core";
+import { limitKinds, limitScopes, maxLimit, orderFailures } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import {
@@ -60,10 +60,10 @@ export const LimitPatch = object(
   "LimitPatch",
   {
     limit: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: mostLimit, description: "The limit; with 0 no run starts" }),
+      Type.Integer({ minimum: 0, maximum: maxLimit, description: "The limit; with 0 no run starts" }),
     ),
     per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m")),
-    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: mostLimit })),
+    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit })),
     fixed: Type.Optional(Type.Boolean({ description: "With false, the values in requests apply again" })),
   },
   {

@@ -2,8 +2,8 @@ import {
   checkLimits,
   formatDuration,
   keyedLimits,
-  longestRateMs,
-  mostLimit,
+  maxRatePeriodMs,
+  maxLimit,
   orderFailures,
   type RateLimit as CoreRateLimit,
   type RunLimits,
@@ -13,7 +13,7 @@ import type { Findings } from "../check/findings.js";
 import { DurationText, nullable, object, readDuration, stringEnum } from "../fields.js";
 import { removable } from "../merge-patch.js";
 
-const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: mostLimit, description });
+const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: maxLimit, description });
 
 const KeyTemplate = (description: string, example: string) =>
   Type.String({
@@ -185,7 +185,7 @@ function addMissing(findings: Findings, pointer: string, detail: string): void {
 }
 
 /** Bounds of the window of a rate. */
-export const rateWindowBounds = { minMs: 1, maxMs: longestRateMs };
+export const rateWindowBounds = { minMs: 1, maxMs: maxRatePeriodMs };
 
 export function limitsRequest({ concurrency, rateLimit, ordering }: RunLimits): LimitFields {
   return {

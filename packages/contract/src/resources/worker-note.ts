@@ -63,7 +63,7 @@ export const WorkerNote = object(
     keep_ms: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: noteLimits.longestOnceKeepMs,
+        maximum: noteLimits.maxOnceKeepMs,
         description: "For a once_begin: how long the result is kept",
       }),
     ),

@@ -1,15 +1,15 @@
-import type { CivilDay } from "./civil-day.js";
-import { DayBitmaps, type YearBits } from "./day-bitmaps.js";
-import type { CalendarDefinition } from "./definition.js";
-import type { HolidaySource } from "./holiday-source.js";
-import { compileRule } from "./rule-marks.js";
+import { CarillonError } from "../errors/carillon-error.js";
+import { daysInMonth, epochDayOf, weekdayOf } from "../zone/civil.js";
+import { type CivilDay, firstDayOfYear, yearOf } from "./civil-day.js";
+import { DayBitmaps, type YearBits, setDay, setDays } from "./day-bitmaps.js";
+import type { CalendarDefinition, DayRange, DayRule, HolidaySource, YearlyRange } from "./definition.js";
 
-/** A named, versioned set of days. Pure: one version always holds the same days. */
+/** A named, versioned set of days. Pure: a version always contains the same days. */
 export interface Calendar {
   readonly name: string;
   readonly version: number;
   includes(day: CivilDay): boolean;
-  /** Why the day is in: a holiday's name, the weekday, the imported file. Null when it is not in. */
+  /** Why the calendar contains the day: a holiday's name, the weekday, the imported file. Null if it does not. */
   reason(day: CivilDay): string | null;
   yearBits(year: number): YearBits;
 }
@@ -39,5 +39,88 @@ export function compileCalendar(definition: CalendarDefinition, context: Calenda
       }
       return null;
     },
+  };
+}
+
+/** Marks the rule's days of a year, and gives the reason for one. */
+interface CompiledRule {
+  fill(year: number, bits: YearBits): void;
+  reason(day: CivilDay): string | null;
+}
+
+const WEEKDAY_NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+function compileRule(calendar: string, rule: DayRule, holidays: HolidaySource | undefined): CompiledRule {
+  switch (rule.kind) {
+    case "weekdays":
+      return compileWeekdays(rule);
+    case "dates":
+      return compileDates(rule.ranges, rule.yearly, "listed date");
+    case "icalendar":
+      return compileDates(rule.ranges, [], rule.source);
+    default:
+      return compileHolidays(calendar, rule, holidays);
+  }
+}
+
+function compileWeekdays(rule: Extract<DayRule, { kind: "weekdays" }>): CompiledRule {
+  const mask = rule.weekdays.reduce<number>((bits, weekday) => bits | (1 << weekday), 0);
+  return {
+    fill: (year, bits) => {
+      const first = firstDayOfYear(year);
+      const length = firstDayOfYear(year + 1) - first;
+      const start = weekdayOf(first);
+      for (let index = 0; index < length; index += 1) if (mask & (1 << ((start + index) % 7))) setDay(bits, index);
+    },
+    reason: (day) => (mask & (1 << weekdayOf(day)) ? (WEEKDAY_NAMES[weekdayOf(day)] ?? null) : null),
+  };
+}
+
+function compileDates(ranges: readonly DayRange[], yearly: readonly YearlyRange[], reason: string): CompiledRule {
+  const inYear = (year: number) => yearly.flatMap((range) => yearlyRangesIn(range, year));
+  return {
+    fill: (year, bits) => {
+      for (const range of ranges) setDays(bits, year, range.from, range.to);
+      for (const range of inYear(year)) setDays(bits, year, range.from, range.to);
+    },
+    reason: (day) => {
+      const holds = (range: DayRange) => range.from <= day && day <= range.to;
+      return ranges.some(holds) || inYear(yearOf(day)).some(holds) ? reason : null;
+    },
+  };
+}
+
+/** 29 February exists in leap years only: a range that begins or ends there shrinks in the others. */
+function yearlyRangesIn({ from, to }: YearlyRange, year: number): DayRange[] {
+  const begin = epochDayOf(year, from.month, from.day);
+  const end = epochDayOf(year, to.month, Math.min(to.day, daysInMonth(year, to.month)));
+  const overNewYear = to.month < from.month || (to.month === from.month && to.day < from.day);
+  if (!overNewYear) return [{ from: begin, to: end }];
+  return [
+    { from: firstDayOfYear(year), to: end },
+    { from: begin, to: firstDayOfYear(year + 1) - 1 },
+  ];
+}
+
+function compileHolidays(
+  calendar: string,
+  rule: Extract<DayRule, { kind: "holidays" }>,
+  source: HolidaySource | undefined,
+): CompiledRule {
+  if (source === undefined) {
+    throw new CarillonError(
+      "calendar_holidays_unavailable",
+      `Calendar "${calendar}" has a rule for public holidays, but this process has no source of holidays.`,
+    );
+  }
+  const problem = source.problemWith(rule.place);
+  if (problem !== null) throw new CarillonError("calendar_invalid", `Calendar "${calendar}": ${problem}`);
+  const ofYear = (year: number) =>
+    source.holidays(rule.place, year).filter((holiday) => rule.types.includes(holiday.type));
+  return {
+    fill: (year, bits) => {
+      for (const { day } of ofYear(year)) setDays(bits, year, day, day);
+    },
+    reason: (day) => ofYear(yearOf(day)).find((holiday) => holiday.day === day)?.name ?? null,
   };
 }

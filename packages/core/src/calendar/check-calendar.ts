@@ -1,31 +1,31 @@
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
 import { weekdayOf } from "../zone/civil.js";
+import { parseCalendar } from "./calendar-json.js";
 import { compileCalendar } from "./calendar.js";
 import { firstDayOfYear, formatCivilDay } from "./civil-day.js";
-import type { HolidaySource } from "./holiday-source.js";
-import { parseCalendar } from "./parse-calendar.js";
+import type { HolidaySource } from "./definition.js";
 
 export interface CalendarCheck {
   readonly problems: readonly ErrorItem[];
-  /** The days of the asked year that the calendar holds, in order, each with its reason. Empty with problems. */
+  /** The days of the requested year that the calendar contains, in order, each with its reason. Empty if there are problems. */
   readonly days: readonly { readonly date: string; readonly weekday: string; readonly reason: string }[];
 }
 
 export interface CalendarCheckOptions {
   readonly year: number;
-  /** Needed when the calendar has a rule for public holidays. */
+  /** Required if the calendar has a rule for public holidays. */
   readonly holidays?: HolidaySource;
 }
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/** Reads the JSON text of a calendar and says what is wrong with it, or which days of a year it holds. */
+/** Reads the JSON text of a calendar and lists its problems, or else its days of a year. */
 export function checkCalendar(text: string, options: CalendarCheckOptions): CalendarCheck {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const detail = `the calendar is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    const detail = `The calendar is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`;
     return { problems: [{ pointer: "", code: "calendar_invalid", detail }], days: [] };
   }
   const { definition, problems } = parseCalendar(value);

@@ -16,7 +16,7 @@ export function yearOf(day: CivilDay): number {
   return Math.floor(monthIndexOf(day) / 12);
 }
 
-/** Whether two days lie in one month of one year. */
+/** Whether two days lie in the same month of the same year. */
 export function sameMonth(one: CivilDay, other: CivilDay): boolean {
   return monthIndexOf(one) === monthIndexOf(other);
 }
@@ -28,7 +28,7 @@ export function formatCivilDay(day: CivilDay): string {
   return `${pad(date.year, 4)}-${pad(date.month, 2)}-${pad(date.day, 2)}`;
 }
 
-/** Reads `2026-05-01`; null when the text is not a date that exists, or lies before the year 1. */
+/** Reads `2026-05-01`; null if the text is not an existing date from the year 1 on. */
 export function parseCivilDay(text: string): CivilDay | null {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (match === null) return null;

@@ -5,7 +5,7 @@ export type YearBits = Uint32Array;
 
 const YEAR_WORDS = 12;
 
-/** Years kept at once. A schedule asks for neighbouring years, so that starting afresh is rare and cheap. */
+/** Years in memory at once. A schedule reads neighbouring years, so clearing the map is rare and cheap. */
 const MAX_YEARS = 256;
 
 export function setDay(bits: YearBits, index: number): void {
@@ -44,7 +44,7 @@ function bitUpTo(bits: YearBits, upTo: number): number {
   return index * 32 + 31 - Math.clz32(word);
 }
 
-/** A set of days, built a year at a time on first use, so that a question costs one bit test. */
+/** A set of days, built year by year on first use, so that a lookup costs one bit test. */
 export class DayBitmaps {
   readonly #years = new Map<number, YearBits>();
   readonly #build: (year: number, bits: YearBits) => void;
@@ -57,8 +57,8 @@ export class DayBitmaps {
   }
 
   yearBits(year: number): YearBits {
-    const known = this.#years.get(year);
-    if (known !== undefined) return known;
+    const cached = this.#years.get(year);
+    if (cached !== undefined) return cached;
     const bits = new Uint32Array(YEAR_WORDS);
     this.#build(year, bits);
     if (this.#years.size >= MAX_YEARS) this.#years.clear();

@@ -1,5 +1,4 @@
 import type { CivilDay, Weekday } from "./civil-day.js";
-import type { HolidayPlace, HolidayType } from "./holiday-source.js";
 
 /** Days from..to, both included. */
 export interface DayRange {
@@ -29,4 +28,31 @@ export type DayRule =
 export interface CalendarDefinition {
   readonly name: string;
   readonly rules: readonly DayRule[];
+}
+
+/** `region` is the code of a subdivision, `BY`; a part of it follows a hyphen, `BY-A`. */
+export interface HolidayPlace {
+  readonly country: string;
+  readonly region?: string;
+}
+
+export type HolidayType = "public" | "bank" | "optional" | "school" | "observance";
+
+export const HOLIDAY_TYPES: readonly HolidayType[] = ["public", "bank", "optional", "school", "observance"];
+
+export interface Holiday {
+  readonly day: CivilDay;
+  readonly name: string;
+  readonly type: HolidayType;
+}
+
+/**
+ * Provides public holidays. Answers never change during the life of a source. A calendar calls it once for each year and
+ * again for each reason, so a source keeps a table for each year.
+ */
+export interface HolidaySource {
+  /** Why the place is not known and what to write instead, as a sentence; null if it is known. */
+  problemWith(place: HolidayPlace): string | null;
+  /** Every whole-day holiday of the year, of any type, in order. */
+  holidays(place: HolidayPlace, year: number): readonly Holiday[];
 }

@@ -1,28 +1,28 @@
 import { CarillonError } from "../errors/carillon-error.js";
 import type { ErrorCode } from "../errors/catalogue.js";
-import type { Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
-import { parseRfc3339 } from "../zone/rfc3339.js";
-import { compileCron, type CompiledCron } from "./compile.js";
-import { readCronQuestion, type CronQuestion } from "./cron-question.js";
+import { parseRfc3339 } from "../time/instant-text.js";
+import { type Instant, NEVER } from "../time/instant.js";
+import { type CompiledCron, compileCron } from "./compile.js";
+import { type CronQuestion, readCronQuestion } from "./cron-question.js";
 
-const MOST_COMPILED = 4096;
-/** The compiled expressions of the last questions, oldest first. */
+const MAX_COMPILED = 4096;
+/** Compiled expressions of earlier questions, oldest first. */
 const compiled = new Map<string, CompiledCron>();
 
 /**
- * Answers one line of `carillon cron next -`: a JSON question `{"expr", "tz", "from", "count", "day_match", "dst"}`,
- * answered by `{"next": [...]}` with UTC instants strictly after `from`, fewer than `count` where they end, or by
- * `{"error": {"code", "message"}}`. Never throws. Without a `from` the question is about `defaultFrom`.
+ * Answers one line of `carillon cron next -`: a JSON question `{"expr", "tz", "from", "count", "day_match", "dst"}`. The
+ * answer is `{"next": [...]}` with UTC instants strictly after `from` (default `defaultFrom`), fewer than `count` if the
+ * expression ends, or `{"error": {"code", "message"}}`. Never throws.
  */
 export function answerCronLine(line: string, defaultFrom?: Instant): string {
   try {
     const question = readCronQuestion(line);
     const from = question.from === undefined ? defaultFrom : parseRfc3339(question.from);
-    if (from === undefined) throw new CarillonError("bad_request", "from is missing; write an RFC 3339 timestamp");
+    if (from === undefined)
+      throw new CarillonError("bad_request", "Field from is missing; write an RFC 3339 timestamp.");
     if (from === null) {
-      const problem = `from ${JSON.stringify(question.from)} is not an RFC 3339 timestamp`;
-      throw new CarillonError("bad_request", `${problem}; write one such as 2026-03-01T00:00:00Z`);
+      const problem = `Field from ${JSON.stringify(question.from)} is not an RFC 3339 timestamp`;
+      throw new CarillonError("bad_request", `${problem}; write one such as 2026-03-01T00:00:00Z.`);
     }
     return JSON.stringify({ next: nextTexts(compileOnce(question), from, question.count) });
   } catch (error) {
@@ -42,11 +42,11 @@ function nextTexts(cron: CompiledCron, from: Instant, count: number): string[] {
 
 function compileOnce({ expr, tz, dayMatch, dst }: CronQuestion): CompiledCron {
   const key = JSON.stringify([expr, tz, dayMatch, dst.gap, dst.overlap]);
-  const known = compiled.get(key);
-  if (known !== undefined) return known;
+  const cached = compiled.get(key);
+  if (cached !== undefined) return cached;
   const cron = compileCron(expr, { timeZone: tz, dayMatch, dst });
   for (const oldest of compiled.keys()) {
-    if (compiled.size < MOST_COMPILED) break;
+    if (compiled.size < MAX_COMPILED) break;
     compiled.delete(oldest);
   }
   compiled.set(key, cron);

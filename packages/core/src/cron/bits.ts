@@ -1,4 +1,4 @@
-/** Searches and counts in bit masks of at most 31 bits, and in masks of 60 bits kept as two halves of 30. -1 stands for none. */
+/** Searches and counts bits in masks of at most 31 bits, and in masks of 60 bits as two halves of 30. -1 means none. */
 
 /** The lowest set bit at or above `from`. */
 export function bitFrom(mask: number, from: number): number {

@@ -1,11 +1,10 @@
 import type { FireNote } from "../schedule/compiled.js";
 import type { DstPolicy } from "../schedule/spec.js";
-import type { Instant } from "../time/instant.js";
-import { FIRST_INSTANT, LAST_INSTANT, NEVER } from "../zone/instant-range.js";
+import { FIRST_INSTANT, type Instant, LAST_INSTANT, NEVER } from "../time/instant.js";
 import { resolveZone } from "../zone/resolve-zone.js";
-import type { OffsetSpan } from "../zone/offset-table.js";
+import type { OffsetSpan } from "../zone/zone-offsets.js";
 import type { Zone } from "../zone/zone.js";
-import { isFixedTime, type CronFields, type DayMatch } from "./fields.js";
+import { type CronFields, type DayMatch, isFixedTime } from "./fields.js";
 import { parseCronWithDays } from "./parse.js";
 import { WallPattern } from "./wall-pattern.js";
 import { wallText } from "./wall-text.js";
@@ -14,11 +13,11 @@ export interface CronOptions {
   /** IANA name; UTC when absent. */
   readonly timeZone?: string;
   readonly dayMatch?: DayMatch;
-  /** What is absent follows from the kind of the expression: fixed-time or wildcard. */
+  /** The defaults depend on the kind of the expression: fixed-time or wildcard. */
   readonly dst?: DstPolicy;
 }
 
-/** How a change of the clock touched a fire. */
+/** How a clock change affected a fire. */
 export type ClockNote = Extract<FireNote, { kind: "gap" | "overlap" }>;
 
 /** Parses an expression and binds it to a zone. Throws `cron_invalid`, `cron_never_fires` or `time_zone_unknown`. */
@@ -31,19 +30,19 @@ export function compileCron(expression: string, options: CronOptions = {}): Comp
 /** Offsets stay below a day: every instant that shows a reading lies within a day of it. */
 const REACH_SECONDS = 86_400;
 /**
- * Under `gap: "skip"` a rule can name exactly the time that the clock skips each year. After so many gaps in a row the
- * search ends: within 28 years every date has met every weekday.
+ * Under `gap: "skip"` a rule can name exactly the time that the clock skips each year. After this many gaps in a row the
+ * search ends: within 28 years every date has fallen on every weekday.
  */
-const MOST_GAPS_IN_A_ROW = 32;
+const MAX_GAPS_IN_A_ROW = 32;
 
 /**
- * A cron expression in a zone. `next` and `previous` allocate nothing, and each looks at a bounded number of months
- * and changes of the clock. They search the years 0001 to 9999.
+ * A cron expression in a zone. `next` and `previous` allocate nothing, and each visits a bounded number of months and
+ * clock changes. They search the years 0001 to 9999.
  */
 export class CompiledCron {
   readonly fields: CronFields;
   readonly zone: Zone;
-  /** How many stretches of constant offset the searches have looked at so far; tests hold it to a bound. */
+  /** How many spans of constant offset the searches have visited so far; tests hold it to a bound. */
   spansVisited = 0;
 
   readonly #pattern: WallPattern;
@@ -62,7 +61,7 @@ export class CompiledCron {
     this.#firesInSecondPass = overlap !== "first";
   }
 
-  /** Months and stretches of constant offset looked at since the start. */
+  /** Months and spans of constant offset visited so far. */
   get steps(): number {
     return this.spansVisited + this.#pattern.monthsVisited;
   }
@@ -84,8 +83,8 @@ export class CompiledCron {
   }
 
   /**
-   * How many fires lie strictly between two instants. Looks at each stretch of constant offset once and at each month,
-   * never at a fire: a year costs the same for every expression.
+   * How many fires lie strictly between two instants. Visits each span of constant offset and each month once, never
+   * single fires: a year costs the same for every expression.
    */
   countBetween(after: Instant, before: Instant): number {
     const to = Math.ceil(Math.min(before, LAST_INSTANT + 1) / 1000);
@@ -99,21 +98,21 @@ export class CompiledCron {
     return count;
   }
 
-  /** How a change of the clock touched the fire at an instant; null when none did, or when nothing fires then. */
+  /** How a clock change affected the fire at an instant; null if none did, or if nothing fires then. */
   noteAt(fire: Instant): ClockNote | null {
     if (this.next(fire - 1) !== fire) return null;
     const second = fire / 1000;
     const span = this.zone.spanAt(second);
     if (second === span.start && span.shiftIn > 0 && this.#firesAfterGap) {
-      const swallowed = this.#pattern.from(span.start + span.offset - span.shiftIn);
-      if (swallowed < span.start + span.offset) return { kind: "gap", wallTime: wallText(swallowed) };
+      const skipped = this.#pattern.from(span.start + span.offset - span.shiftIn);
+      if (skipped < span.start + span.offset) return { kind: "gap", wallTime: wallText(skipped) };
     }
     if (second < span.start - span.shiftIn) return { kind: "overlap", pass: "second" };
     if (second >= span.end + span.shiftOut) return { kind: "overlap", pass: "first" };
     return null;
   }
 
-  /** The fires of a stretch with from <= fire < to, in seconds, its own start for what a gap before it swallowed. */
+  /** The fires of a span with from <= fire < to, in seconds, and one at its start for those that a gap before it skips. */
   #countWithin(span: OffsetSpan, from: number, to: number): number {
     this.spansVisited++;
     const { start, end, offset, shiftIn, shiftOut } = span;
@@ -122,15 +121,15 @@ export class CompiledCron {
     const count = this.#pattern.count(first + offset, last + offset);
     if (from !== start || shiftIn <= 0 || !this.#firesAfterGap) return count;
     const resumed = start + offset;
-    const swallows = this.#pattern.from(resumed - shiftIn) < resumed;
-    return swallows && this.#pattern.from(resumed) !== resumed ? count + 1 : count;
+    const skipsFires = this.#pattern.from(resumed - shiftIn) < resumed;
+    return skipsFires && this.#pattern.from(resumed) !== resumed ? count + 1 : count;
   }
 
-  /** The first fire after a whole second, in seconds. Starts in the stretch before it, so that a gap's end is seen. */
+  /** The first fire after a whole second, in seconds. Starts in the span of that second, so that the end of a gap is seen. */
   #fireAfter(after: number): number {
     let span = this.zone.spanAt(after);
     let reading = after + 1 + span.offset;
-    for (let gaps = 0; gaps < MOST_GAPS_IN_A_ROW;) {
+    for (let gaps = 0; gaps < MAX_GAPS_IN_A_ROW;) {
       this.spansVisited++;
       const { end, offset, shiftOut } = span;
       if (!this.#firesInSecondPass && span.shiftIn < 0) reading = Math.max(reading, span.start + offset - span.shiftIn);
@@ -158,7 +157,7 @@ export class CompiledCron {
   #fireBefore(before: number): number {
     let span = this.zone.spanAt(before - 1);
     let reading = before - 1 + span.offset;
-    for (let gaps = 0; gaps < MOST_GAPS_IN_A_ROW;) {
+    for (let gaps = 0; gaps < MAX_GAPS_IN_A_ROW;) {
       this.spansVisited++;
       const { start, offset, shiftIn } = span;
       if (!this.#firesInFirstPass && span.shiftOut < 0)

@@ -2,8 +2,8 @@ import { maskOf } from "./field-mask.js";
 import { isUnrestricted, type CronField, type CronFields, type CronPart, type DayMatch } from "./fields.js";
 
 /**
- * Which days of a month match depends only on the month's length and on the weekday of its first, so 28 masks answer
- * for every month there is. Bit d-1 of a mask stands for day d.
+ * The matching days of a month depend only on its length and on the weekday of its first day, so 28 masks cover every
+ * month. Bit d-1 of a mask stands for day d.
  */
 export type DayMasks = Int32Array;
 
@@ -21,7 +21,7 @@ export function dayMasksOf(fields: CronFields, dayMatch: DayMatch): DayMasks {
   return masks;
 }
 
-/** Every pair of month and first weekday occurs within 400 years, in leap years too; so a mask that is not 0 fires. */
+/** Every pair of month and first weekday occurs within 400 years, in leap years too, so a mask other than 0 fires. */
 export function firesEver(month: CronField, masks: DayMasks): boolean {
   const months = maskOf(month);
   for (let index = 0; index < 12; index++) {
@@ -67,13 +67,13 @@ function weekdays(field: CronField, firstWeekday: number, length: number): numbe
   return mask;
 }
 
-/** The day of the month that an L, W or # part names; 0, or a day past the month's end, when this month has none. */
+/** The day of the month that an L, W or # part names; 0, or a day after the month's end, if this month has none. */
 function specialDay(part: CronPart, firstWeekday: number, length: number): number {
   switch (part.kind) {
     case "last_day":
       return length - part.before;
     case "last_workday":
-      return nearestWorkday(length, firstWeekday, length);
+      return part.before >= length ? 0 : nearestWorkday(length - part.before, firstWeekday, length);
     case "nearest_workday":
       return part.day > length ? 0 : nearestWorkday(part.day, firstWeekday, length);
     case "nth_weekday":

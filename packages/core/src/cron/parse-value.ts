@@ -1,4 +1,5 @@
-import type { FieldRule } from "./fields.js";
+import { DAY_OF_WEEK, type FieldRule } from "./fields.js";
+import { forwardSpelling } from "./forward-spelling.js";
 import { domainOf, refusal } from "./refusal.js";
 
 /** Reads a number or a name of the field; `part` is what a refusal quotes. */
@@ -14,6 +15,30 @@ export function parseValue(rule: FieldRule, part: string, text: string): number 
   const near = rule.names.find((known) => name.length > 3 && name.startsWith(known));
   if (near !== undefined) throw refusal(rule.name, part, "names have three letters", `write ${near}`);
   throw refusal(rule.name, part, notAValue(rule, text), `use ${domainOf(rule)}`);
+}
+
+/** Reads the two ends of a range `a-b`; `part` is what a refusal quotes, `form` how it spells a range that runs backwards. */
+export function parseEnds(
+  rule: FieldRule,
+  part: string,
+  range: string,
+  form: { readonly step: number; readonly suffix: string },
+): { readonly from: number; readonly to: number } {
+  const [first = "", last = "", more] = range.split("-");
+  if (more !== undefined) throw refusal(rule.name, part, "a range has two ends", "write a-b, or a list of ranges");
+  if (first === "" && last !== "")
+    throw refusal(rule.name, part, "a number has no sign", `write ${last}${form.suffix}`);
+  if (first === "" || last === "")
+    throw refusal(rule.name, part, "the range has an open end", `write a-b${form.suffix}`);
+  const from = parseValue(rule, part, first);
+  let to = parseValue(rule, part, last);
+  // SUN is both ends of the week; a digit says which one.
+  if (rule === DAY_OF_WEEK && last.toUpperCase() === "SUN" && from > 0) to = 7;
+  if (from > to) {
+    const remedy = `write ${forwardSpelling(rule, from, to, { ...form, byName: /[a-z]/i.test(range) })}`;
+    throw refusal(rule.name, part, "the range runs backwards", remedy);
+  }
+  return { from, to };
 }
 
 function notAValue(rule: FieldRule, text: string): string {

@@ -4,7 +4,7 @@ import { neverFires } from "./never-fires.js";
 import { parseField } from "./parse-field.js";
 import { refusal } from "./refusal.js";
 
-const LONGEST_EXPRESSION = 256;
+const MAX_EXPRESSION_LENGTH = 256;
 
 const MACROS = new Map([
   ["@yearly", "0 0 1 1 *"],
@@ -19,14 +19,14 @@ const MACROS = new Map([
 const SHAPE = "write five fields (minute hour day-of-month month day-of-week) or six with seconds first";
 
 /**
- * Understands a cron expression. Throws `cron_invalid` with the field, the part and the remedy, or `cron_never_fires`
- * when no date matches in any year; whether one does can depend on `dayMatch`.
+ * Parses a cron expression. Throws `cron_invalid` with the field, the part and the remedy, or `cron_never_fires`
+ * if no date of any year matches, which can depend on `dayMatch`.
  */
 export function parseCron(expression: string, dayMatch: DayMatch = "or"): CronFields {
   return parseCronWithDays(expression, dayMatch).fields;
 }
 
-/** The same, with the masks of matching days that the check needs anyway. */
+/** Also returns the masks of matching days, which the check has computed. */
 export function parseCronWithDays(expression: string, dayMatch: DayMatch): { fields: CronFields; days: DayMasks } {
   const fields = parseFields(expression);
   const days = dayMasksOf(fields, dayMatch);
@@ -48,11 +48,11 @@ function parseFields(expression: string): CronFields {
 }
 
 function splitFields(expression: string): string[] {
-  if (expression.length > LONGEST_EXPRESSION) {
+  if (expression.length > MAX_EXPRESSION_LENGTH) {
     const problem = `is ${expression.length} characters long`;
-    throw refusal("expression", expression, problem, `the most is ${LONGEST_EXPRESSION}`);
+    throw refusal("expression", expression, problem, `the maximum is ${MAX_EXPRESSION_LENGTH}`);
   }
-  // Blanks are the space and the tab; a line break or any other control character is a mistake in the caller's text.
+  // Spaces and tabs separate fields; a line break or any other control character is an error.
   const texts = expression.split(/[ \t]+/).filter((text) => text !== "");
   const [first] = texts;
   if (first === undefined) throw refusal("expression", expression, "is empty", SHAPE);

@@ -15,7 +15,7 @@ const END_READING = monthStart(LAST_MONTH + 1) * SECONDS_PER_DAY;
  * of that clock. Each search skips from match to match, field by field, and allocates nothing.
  */
 export class WallPattern {
-  /** How many months the searches have looked at so far; tests hold it to a bound. */
+  /** How many months the searches have visited so far; tests hold it to a bound. */
   monthsVisited = 0;
 
   readonly #secondLow: number;
@@ -67,7 +67,7 @@ export class WallPattern {
     return day * SECONDS_PER_DAY + (day === today ? time : this.#lastInDay);
   }
 
-  /** How many readings match from `from` on and before `to`. Counts days by month, whatever matches within them. */
+  /** How many readings match from `from` on and before `to`. Counts the days of each month, not the times within a day. */
   count(from: number, to: number): number {
     const end = Math.min(to, END_READING);
     if (from >= end) return 0;

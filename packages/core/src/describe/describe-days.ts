@@ -54,7 +54,7 @@ function specialDate(part: CronPart): string | null {
     case "last_day":
       return beforeLastDay(part.before);
     case "last_workday":
-      return "the last workday";
+      return part.before === 0 ? "the last workday" : `the workday nearest ${beforeLastDay(part.before)}`;
     case "nearest_workday":
       return `the workday nearest day ${part.day}`;
     default:

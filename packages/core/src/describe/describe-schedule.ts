@@ -1,4 +1,5 @@
 import { parseCron } from "../cron/parse.js";
+import type { FireNote } from "../schedule/compiled.js";
 import type {
   AfterSchedule,
   CalendarRule,
@@ -8,12 +9,13 @@ import type {
   ScheduleBounds,
   ScheduleSpec,
 } from "../schedule/spec.js";
+import { formatInstant } from "../time/instant-text.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 import { describeDays } from "./describe-days.js";
 import { describeTimes, namesTimesOfDay } from "./describe-times.js";
 import { count, durationInWords, listOf } from "./phrases.js";
 
-/** A schedule in one English sentence. Throws `cron_invalid` or `cron_never_fires` for an expression that is neither. */
+/** Describes a schedule in one English sentence. Throws `cron_invalid` or `cron_never_fires`. */
 export function describeSchedule(spec: ScheduleSpec): string {
   switch (spec.kind) {
     case "manual":
@@ -29,7 +31,7 @@ export function describeSchedule(spec: ScheduleSpec): string {
   }
 }
 
-/** Only the expression: "At 09:30 on Monday through Friday". */
+/** Describes the expression alone: "At 09:30 on Monday through Friday". */
 export function describeCron({ cron, dayMatch = "or" }: Pick<CronSchedule, "cron" | "dayMatch">): string {
   const fields = parseCron(cron, dayMatch);
   return `${describeTimes(fields)}${describeDays(fields, dayMatch, namesTimesOfDay(fields))}`;
@@ -77,4 +79,24 @@ function describeCalendars({ exclude = [], only = [], roll = "skip" }: CalendarR
 
 function instantText(instant: Instant): string {
   return new Date(instant).toISOString().replace(".000Z", "Z");
+}
+
+/** Describes why a fire differs from the rule. */
+export function describeFireNote(note: FireNote): string {
+  switch (note.kind) {
+    case "gap":
+      return `the clocks skip ${note.wallTime}`;
+    case "overlap":
+      return `${note.pass} pass of a repeated hour`;
+    case "rolled":
+      return `moved from ${formatInstant(note.from)} by ${note.calendar}`;
+    case "merged":
+      return `stands for ${formatInstant(note.from)} too, by ${note.calendar}`;
+    case "excluded":
+      return `left out by ${note.calendar}${note.reason === undefined ? "" : ` (${note.reason})`}`;
+    case "jittered":
+      return `${note.byMs} ms later by jitter`;
+    default:
+      return note satisfies never;
+  }
 }

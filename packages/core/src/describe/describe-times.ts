@@ -3,7 +3,7 @@ import { type FieldShape, lastOf, shapeOf } from "./field-shape.js";
 import { listOf, ordinal, twoDigits } from "./phrases.js";
 
 /** More times of day than this read better as a rule than as a list. */
-const MOST_LISTED_TIMES = 8;
+const MAX_LISTED_TIMES = 8;
 
 interface TimeFields {
   readonly second: FieldShape;
@@ -17,14 +17,14 @@ export function describeTimes(fields: CronFields): string {
   return listedTimes(shapes) ?? hourlyTimes(shapes) ?? timesByRule(shapes);
 }
 
-/** Whether the text speaks of parts of the day, so that "every day" is worth saying. */
+/** Whether the text names times of day, so that "every day" must be added. */
 export function namesTimesOfDay(fields: CronFields): boolean {
   return shapeOf(fields.hour).kind !== "all";
 }
 
 function listedTimes({ second, minute, hour }: TimeFields): string | null {
   if (second.kind !== "values" || minute.kind !== "values" || hour.kind !== "values") return null;
-  if (second.values.length * minute.values.length * hour.values.length > MOST_LISTED_TIMES) return null;
+  if (second.values.length * minute.values.length * hour.values.length > MAX_LISTED_TIMES) return null;
   const times = hour.values.flatMap((h) =>
     minute.values.flatMap((m) => second.values.map((s) => clock(h, m, isZero(second) ? null : s))),
   );
@@ -61,7 +61,7 @@ function lead(shape: FieldShape, unit: "second" | "minute"): string {
   return `At ${nouns(shape, unit)}`;
 }
 
-/** Even through the hour's end, so that "every 15 minutes" is the whole truth. */
+/** Whether the step divides the hour, so that "every 15 minutes" is exact. */
 function isPace(shape: FieldShape): boolean {
   return shape.kind === "all" || (shape.kind === "step" && 60 % shape.step === 0);
 }

@@ -1,6 +1,6 @@
 import type { CronField, CronPart, FieldRule } from "../cron/fields.js";
 
-/** How a plain field (second, minute, hour, month) reads: all of it, evenly through all of it, or listed. */
+/** How a plain field (second, minute, hour) is described: all values, an even step over all, a list, or a range. */
 export type FieldShape =
   | { readonly kind: "all" }
   | { readonly kind: "step"; readonly step: number }
@@ -19,7 +19,7 @@ export function shapeOf({ rule, parts }: CronField): FieldShape {
   return { kind: "mixed", parts: simple };
 }
 
-/** The last number that a stepped range reaches: `8-17/2` ends at 16. */
+/** The last number in a stepped range: `8-17/2` ends at 16. */
 export function lastOf({
   from,
   to,
@@ -32,7 +32,7 @@ export function lastOf({
   return to - ((to - from) % step);
 }
 
-/** A range or a step that holds one number is that number. */
+/** A range or a step that contains one number is that number. */
 function simplify(part: CronPart, { min, max }: FieldRule): CronPart {
   if (part.kind === "range" && lastOf(part) === part.from) return { kind: "value", value: part.from };
   return part.kind === "every" && part.step > max - min ? { kind: "value", value: min } : part;

@@ -17,7 +17,7 @@ export function count(value: number, unit: string): string {
   return `${value} ${unit}${value === 1 ? "" : "s"}`;
 }
 
-/** Hours are the largest unit: a day is not always 24 of them. */
+/** Hours are the largest unit, since a day does not always have 24. */
 export function durationInWords(ms: DurationMs): string {
   const parts: string[] = [];
   let rest = ms;

@@ -1,13 +1,13 @@
 import type { ErrorCode } from "./catalogue.js";
 
-/** One problem inside a larger input: where (a JSON pointer), which, and what would be right. */
+/** One problem in a larger input: its place (a JSON pointer), its code, and a sentence with the remedy. */
 export interface ErrorItem {
   readonly pointer: string;
   readonly code: string;
   readonly detail: string;
 }
 
-/** An error that the user can act on. Its code is in the catalogue; anything else that is thrown is a bug. */
+/** An error that the user can act on, with a code of the catalogue. Any other thrown error is a bug. */
 export class CarillonError extends Error {
   override readonly name = "CarillonError";
   readonly code: ErrorCode;

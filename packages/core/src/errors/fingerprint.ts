@@ -1,18 +1,18 @@
 import { Hash128 } from "../ids/hash.js";
 
-/** What is known of an error, whoever threw it. */
+/** The parts of a handler's error that its fingerprint depends on. */
 export interface ErrorFacts {
   readonly type: string;
   readonly message: string;
   readonly stack?: string;
 }
 
-const longestMessage = 500;
-const framesThatCount = 3;
+const maxMessageLength = 500;
+const maxFrames = 3;
 
 /**
- * Names the kind of an error: equal for errors that differ only in numbers, ids, quoted words, addresses and paths, and that were
- * thrown in the same place. Line numbers do not count, so that a new build does not make new kinds. 16 hexadecimal digits.
+ * Groups errors: equal for errors that were thrown in the same place and differ only in numbers, ids, quoted words, addresses
+ * and paths. Line numbers are ignored, so that a new build does not make new groups. 16 hexadecimal digits.
  */
 export function fingerprintOf({ type, message, stack }: ErrorFacts): string {
   return digest([type, plainMessage(message), ...topFrames(stack ?? "")].join("\n"));
@@ -29,21 +29,23 @@ const parts: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/\s+/g, " "],
 ];
 
-/** A message without what differs from one time to the next. */
+/** The message with its variable parts (numbers, ids, quoted words, addresses, paths) replaced. */
 export function plainMessage(message: string): string {
-  return parts.reduce((text, [pattern, word]) => text.replace(pattern, word), message.slice(0, longestMessage)).trim();
+  return parts
+    .reduce((text, [pattern, word]) => text.replace(pattern, word), message.slice(0, maxMessageLength))
+    .trim();
 }
 
 const frame = /^\s*at (?:(?:async |new )*([^()\s]+) )?\(?(?:file:\/\/)?([^()\s]*?)(?::\d+)?(?::\d+)?\)?$/;
 
-/** The innermost functions of the stack, each with its file, without those of the platform. */
+/** The innermost functions of the stack with their files, without those of Node. */
 function topFrames(stack: string): string[] {
   const found: string[] = [];
   for (const line of stack.slice(0, 8_192).split("\n")) {
     const [, name = "", place = ""] = frame.exec(line) ?? [];
     if (place === "" || place.startsWith("node:") || place === "<anonymous>") continue;
     found.push(`${name}@${place.split(/[\\/]/).at(-1)}`);
-    if (found.length === framesThatCount) break;
+    if (found.length === maxFrames) break;
   }
   return found;
 }

@@ -1,6 +1,6 @@
 /**
- * A 128-bit hash of 32-bit words, a block of four at a time, in the manner of MurmurHash3: fast, the same everywhere, every
- * input bit reaches every output bit. It is not cryptographic: who can choose the words can make them collide.
+ * A 128-bit hash of 32-bit words, a block of four at a time, like MurmurHash3: fast, the same on every platform, every input
+ * bit affects every output bit. It is not cryptographic: collisions can be constructed.
  */
 const c1 = 0x239b961b;
 const c2 = 0xab0e9789;

@@ -8,15 +8,15 @@ const seed = 0x6f636375;
 
 /**
  * The id of the run of an occurrence: a UUIDv7 whose time is the nominal instant and whose other 74 bits are a hash of
- * job, instant and trigger. Every node gives the same occurrence the same id, so the run's primary key alone makes a
- * second run of it impossible. `jobId` must be canonical; `trigger` is "schedule", or the id of what asked for the run.
+ * job, instant and trigger. Every node computes the same id for the same occurrence, so the primary key of `run` alone makes a
+ * second run of it impossible. `jobId` must be canonical; `trigger` is "schedule" or the id of the request for the run.
  */
 export function occurrenceRunId(jobId: string, nominal: Instant, trigger: string): RunId {
   checkUuidInstant(nominal);
   const hash = new Hash128(seed);
   hash.block(...wordsOfUuid(jobId));
   hash.block(Math.floor(nominal / 2 ** 32), nominal | 0, trigger.length, 0);
-  // Past the end of the text charCodeAt gives NaN, which counts as 0 here; the length above tells such texts apart.
+  // Past the end of the text charCodeAt returns NaN, which counts as 0; the length above distinguishes such texts.
   for (let at = 0; at < trigger.length; at += 8) {
     hash.block(codes(trigger, at), codes(trigger, at + 2), codes(trigger, at + 4), codes(trigger, at + 6));
   }

@@ -17,8 +17,8 @@ export function timeOfUuid(uuid: string): Instant {
 }
 
 /**
- * Puts a UUIDv7 together (RFC 9562): 48 bits of time, the version, 12 bits, the variant, 62 bits. Of each number only the
- * bits that fit are used: 12 of `a`, 30 of `b`, 32 of `c`.
+ * Assembles a UUIDv7 (RFC 9562): 48 bits of time, the version, 12 bits, the variant, 62 bits. Uses the low 12 bits of `a`,
+ * 30 of `b` and 32 of `c`.
  */
 export function uuidV7Of(ms: Instant, a: number, b: number, c: number): string {
   const high = Math.floor(ms / 65_536);
@@ -33,7 +33,7 @@ export function uuidV7Of(ms: Instant, a: number, b: number, c: number): string {
   return String.fromCharCode(...codes);
 }
 
-/** The text under way, by its codes: put together from parts, it would be a tree of them, which costs three times as much. */
+/** Buffer of character codes: concatenating strings would build a rope, which costs three times as much. */
 const codes = Array.from({ length: 36 }, () => "-".charCodeAt(0));
 const digitCodes = Array.from("0123456789abcdef", (text) => text.charCodeAt(0));
 
@@ -77,9 +77,64 @@ function digit(uuid: string, at: number): number {
   return (code & 15) + (code >>> 6) * 9;
 }
 
-/** Refuses an instant that a UUIDv7 cannot hold: such a one is a mistake in the caller. */
+/** Throws for an instant that a UUIDv7 cannot hold, which is a bug in the caller. */
 export function checkUuidInstant(ms: Instant): void {
   if (!(Number.isInteger(ms) && ms >= 0 && ms <= lastUuidInstant)) {
-    throw new RangeError(`a UUIDv7 holds whole milliseconds from 1970 to 10889, not ${ms}`);
+    throw new RangeError(`A UUIDv7 holds whole milliseconds from 1970 to 10889, not ${ms}.`);
   }
+}
+
+export type RandomBytes = (size: number) => Uint8Array;
+
+/** A UUIDv7 of this instant with 74 random bits. Two of the same millisecond are not ordered: see makeUuidV7. */
+export function uuidv7(nowMs: Instant, randomBytes: RandomBytes): string {
+  checkUuidInstant(nowMs);
+  const bytes = randomBytes(10);
+  return uuidV7Of(nowMs, word(bytes, 0), word(bytes, 2), word(bytes, 6));
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  const byte = (index: number) => bytes[index] ?? 0;
+  return ((byte(at) << 24) | (byte(at + 1) << 16) | (byte(at + 2) << 8) | byte(at + 3)) >>> 0;
+}
+
+/** If the clock steps back further than this, ids follow it; after a smaller step ids keep the later time. */
+const maxIgnoredStepMs = 60_000;
+/** Random bytes are drawn in pools: a call to the system's generator for each id would cost more than the id. */
+const poolBytes = 1_024;
+
+/**
+ * Makes a generator of ascending UUIDv7, also within a millisecond and when the clock steps back a little: the 12 bits after
+ * the version and the 20 after the variant are a counter, which starts each millisecond at a random number below half of its
+ * range, so that 2^31 ids remain. The other 42 bits are random in every id.
+ */
+export function makeUuidV7(from: { readonly now: () => Instant; readonly randomBytes: RandomBytes }): () => string {
+  const next = randomWords(from.randomBytes);
+  let lastMs = -1;
+  let counter = 0;
+  return () => {
+    const nowMs = from.now();
+    if (nowMs > lastMs || nowMs < lastMs - maxIgnoredStepMs) {
+      checkUuidInstant(nowMs);
+      lastMs = nowMs;
+      counter = next() >>> 1;
+    } else {
+      counter++;
+    }
+    const b = ((counter & 0xf_ffff) << 10) | (next() >>> 22);
+    return uuidV7Of(lastMs, counter >>> 20, b, next());
+  };
+}
+
+function randomWords(randomBytes: RandomBytes): () => number {
+  let pool: Uint8Array = new Uint8Array();
+  let at = 0;
+  return () => {
+    if (at + 4 > pool.length) {
+      pool = randomBytes(poolBytes);
+      at = 0;
+    }
+    at += 4;
+    return word(pool, at - 4);
+  };
 }

@@ -1,22 +1,22 @@
-import type { DurationMs } from "../time/instant.js";
+import type { DurationMs, Instant } from "../time/instant.js";
 
 export const misfirePolicies = ["run_once", "skip", "run_all"] as const;
 export const overlapPolicies = ["skip", "allow", "queue_one", "queue_all", "cancel_running"] as const;
 
-/** What becomes of occurrences that are later than the threshold. */
+/** How occurrences that are later than the threshold are handled. */
 export type MisfirePolicy = (typeof misfirePolicies)[number];
-/** What becomes of an occurrence while a run of the job is live. */
+/** How an occurrence is handled while a run of the job is live. */
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
 export interface FiringPolicy {
   readonly misfire: MisfirePolicy;
   /** Up to this lateness every occurrence is fired, in order. */
   readonly misfireThresholdMs: DurationMs;
-  /** What is older is never fired. */
+  /** Occurrences that are later than this are never fired. */
   readonly catchupWindowMs: DurationMs;
-  /** run_all: at most so many of the latest missed occurrences are fired. */
-  readonly catchupMost: number;
-  /** run_all, and a resume that catches up: fires per second and job. */
+  /** run_all: at most this many of the latest missed occurrences are fired. */
+  readonly maxCatchupRuns: number;
+  /** run_all, and a resume that catches up: maximum fires per second and job. */
   readonly catchupPerSecond: number;
   readonly overlap: OverlapPolicy;
 }
@@ -25,20 +25,53 @@ export const defaultFiringPolicy: FiringPolicy = Object.freeze({
   misfire: "run_once",
   misfireThresholdMs: 60_000,
   catchupWindowMs: 86_400_000,
-  catchupMost: 1_000,
+  maxCatchupRuns: 1_000,
   catchupPerSecond: 10,
   overlap: "skip",
 });
 
 const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(defaultFiringPolicy));
 
-/** What differs from the defaults. */
-export function ownFiring(said: Partial<FiringPolicy>): Partial<FiringPolicy> {
-  return Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== defaults.get(name)));
+/** The members that differ from the defaults. */
+export function ownFiring(given: Partial<FiringPolicy>): Partial<FiringPolicy> {
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== defaults.get(name)));
 }
 
-/** What a job says, completed by the defaults. Jobs that say nothing share one object. */
-export function firingPolicy(said: Partial<FiringPolicy>): FiringPolicy {
-  for (const name in said) if (Object.hasOwn(said, name)) return { ...defaultFiringPolicy, ...said };
+/** The policy of a job, completed by the defaults. Jobs without a policy share one object. */
+export function firingPolicy(given: Partial<FiringPolicy>): FiringPolicy {
+  for (const name in given) if (Object.hasOwn(given, name)) return { ...defaultFiringPolicy, ...given };
   return defaultFiringPolicy;
+}
+
+/** Why an occurrence has no scheduled run: every occurrence has either a run or a ledger entry with one of these reasons. */
+export const ledgerReasons = [
+  "missed",
+  "overlap",
+  "window",
+  "calendar",
+  "merged",
+  "paused",
+  "superseded",
+  "already_ran",
+  "duplicate",
+  "condition",
+] as const;
+
+export type LedgerReason = (typeof ledgerReasons)[number];
+
+export const missedChoices = ["none", "latest", "all"] as const;
+
+/** Which occurrences of a pause are fired when it ends. */
+export type MissedChoice = (typeof missedChoices)[number];
+
+/** A pause of a job. */
+export interface JobPause {
+  readonly reason: string | null;
+  /** The caller that paused the job; null if it was not identified. */
+  readonly actor: string | null;
+  readonly at: Instant;
+  /** When the pause expires; null: it ends only by a resume. */
+  readonly until: Instant | null;
+  /** The default for the end of the pause; a resume can choose otherwise. */
+  readonly missed: MissedChoice;
 }

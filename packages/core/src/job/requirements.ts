@@ -1,70 +1,70 @@
 type Labels = Readonly<Record<string, string>>;
 
-/** What the product itself writes among the labels that are required. No label of a user begins like this. */
+/** Reserved keys among the required labels. No label of a user begins with @. */
 const versionMark = "@version";
 const spotMark = "@spot";
 const breakerMark = "@breaker";
-/** The breaker of the task itself. */
-const ofTask = "*";
+/** Stands for the breaker of the task itself. */
+const taskBreaker = "*";
 const allowed = "allowed";
 
-/** What a run asks of its worker. */
+/** The requirements of a run on its worker. */
 export interface Asked {
   readonly labels?: Labels;
-  /** Only workers that have this version of the task. */
+  /** Only workers with this version of the task may take the run. */
   readonly version?: string;
-  /** Also workers that may go at any time. */
+  /** Spot workers, which may disappear at any time, may take the run too. */
   readonly allowsSpot?: boolean;
-  /** The breaker that it is behind; null for that of its task. Asks nothing of a worker: it is in the same place. */
+  /** The breaker that guards the run; null for the one of its task. Not a requirement on the worker, but stored with them. */
   readonly breaker?: string | null;
 }
 
-/** What a worker says of itself. */
+/** The labels and task versions that a worker announced. */
 export interface Abilities {
   readonly labels?: Labels;
-  /** By task, the versions of it that the worker has. */
+  /** The versions of each task that the worker has. */
   readonly versions?: Readonly<Record<string, readonly string[]>>;
-  /** It may go at any time: it gets only runs that allow it. */
+  /** The worker may disappear at any time: it gets only runs that allow spot workers. */
   readonly isSpot?: boolean;
 }
 
-/** All that a run asks, as one set: as it is stored with the run. */
+/** All requirements of a run as one set of labels, the form in which they are stored. */
 export function requirementsOf({ labels = {}, version, allowsSpot = false, breaker }: Asked): Labels {
   return {
     ...labels,
     ...(version !== undefined && { [versionMark]: version }),
     ...(allowsSpot && { [spotMark]: allowed }),
-    ...(breaker !== undefined && { [breakerMark]: breaker ?? ofTask }),
+    ...(breaker !== undefined && { [breakerMark]: breaker ?? taskBreaker }),
   };
 }
 
-/** What a stored set stands for. */
-export function askedOf(requires: Labels = {}): AskedInFull {
+/** Reads a stored set. */
+export function askedOf(requires: Labels = {}): ReadRequirements {
   const { [versionMark]: version, [spotMark]: spot, [breakerMark]: breaker, ...labels } = requires;
   return {
     labels,
     ...(version !== undefined && { version }),
     allowsSpot: spot !== undefined,
-    ...(breaker !== undefined && { breaker: breaker === ofTask ? null : breaker }),
+    ...(breaker !== undefined && { breaker: breaker === taskBreaker ? null : breaker }),
   };
 }
 
-type AskedInFull = Required<Pick<Asked, "labels" | "allowsSpot">> & Pick<Asked, "version" | "breaker">;
+type ReadRequirements = Required<Pick<Asked, "labels" | "allowsSpot">> & Pick<Asked, "version" | "breaker">;
 
-/** The breaker that runs of a task are behind that require this, as one text; null: none. */
+/** The breaker that guards runs of a task with these requirements, given as text; null: none. */
 export function breakerNameIn(requirement: string, task: string): string | null {
   if (!requirement.includes(breakerMark)) return null;
   const { breaker } = askedOf(requirementsIn(requirement));
   return breaker === undefined ? null : (breaker ?? task);
 }
 
-/** The set as one text: sorted lines of key=value; empty for none. Keys have no =, values no line ends. */
+/** The set as text: sorted lines of key=value; empty for none. Keys have no =, values no line breaks. */
 export function requirementText(requires: Labels = {}): string {
   const keys = Object.keys(requires).sort();
   return keys.map((key) => `${key}=${requires[key] ?? ""}`).join("\n");
 }
 
-/** Whether a worker may take runs of the task that require this, as one text. */
+/** Whether a worker may take runs of the task with these requirements, given as text. */
 export function meets(worker: Abilities, task: string, requirement: string): boolean {
   const { isSpot = false } = worker;
   if (requirement === "") return !isSpot;

@@ -1,53 +1,51 @@
 import { CarillonError } from "../errors/carillon-error.js";
-import { defaultRetryPolicy, type RetryPolicy, retryPolicy } from "../retry/policy.js";
+import { type RetryPolicy, defaultRetryPolicy, retryPolicy } from "../retry/retry-policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 import type { TraceContext } from "../trace/traceparent.js";
 import type { RunLimits } from "./run-limits.js";
-import type { Callback } from "./callback.js";
-import type { Sla } from "./sla.js";
 
 export const guarantees = ["at_least_once", "at_most_once"] as const;
 
-/** How often the work of a run may be begun, whatever fails. */
+/** How often a run may start, also after failures. */
 export type Guarantee = (typeof guarantees)[number];
 
 /** When a circuit breaker opens, and for how long. */
 export interface BreakerPolicy {
-  /** It opens when so many of the calls failed, from 0 to 1 … */
+  /** The share of failed calls, from 0 to 1, at which the breaker opens. */
   readonly failureRatio: number;
-  /** … within this time … */
+  /** The time over which calls are counted. */
   readonly windowMs: DurationMs;
-  /** … if there were so many. */
+  /** The breaker stays closed below this number of calls. */
   readonly minCalls: number;
   readonly openForMs: DurationMs;
 }
 
-/** What a job or a run carries beside its task and payload. Absent members mean the product's defaults. */
+/** The execution policy of a job or a run. Absent members mean the defaults. */
 export interface RunPolicy extends RunLimits {
   readonly retry?: Partial<RetryPolicy>;
   readonly timeoutMs?: DurationMs;
-  /** From its nominal time on; what has not ended by then has failed. */
+  /** Counted from the nominal time; a run that has not ended by then fails. */
   readonly deadlineMs?: DurationMs;
   readonly sla?: Sla;
   /** Absent: at least once. */
   readonly guarantee?: "at_most_once";
-  /** What a worker must have: see requirementsOf. */
+  /** The requirements on a worker: see requirementsOf. */
   readonly requires?: Readonly<Record<string, string>>;
-  /** Keeps its runs back while what they need is down; which one it is, is part of what they require. */
+  /** Holds runs back while a dependency fails. The name of the breaker is part of `requires`. */
   readonly breaker?: BreakerPolicy;
-  /** Whom to tell of its end. */
+  /** Messages to send when the run ends. */
   readonly callbacks?: readonly Callback[];
-  /** Paths of the payload by which its runs are found. */
+  /** Paths of the payload by which runs can be searched. */
   readonly searchable?: readonly string[];
-  /** Where the trace of whoever asked for the run was left; never of a job that runs again and again. */
+  /** The trace context of the request for the run; never set on a recurring job. */
   readonly traceparent?: string;
-  /** What vendors add to that; never without it. */
+  /** Vendor data of the trace; never without a traceparent. */
   readonly tracestate?: string;
 }
 
 /**
- * The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. Plain SQL can store any policy: one
- * that is not sound means one attempt, so that its run can end.
+ * The effective retry policy. A run with the guarantee at_most_once has one attempt, regardless of the defaults. Plain SQL can
+ * store any policy: an invalid one means one attempt, so that the run can end.
  */
 export function retryOf({ retry, guarantee }: RunPolicy): RetryPolicy {
   const given = retry ?? {};
@@ -59,12 +57,12 @@ export function retryOf({ retry, guarantee }: RunPolicy): RetryPolicy {
   }
 }
 
-/** How long an attempt may take; null: as long as it likes. Plain SQL can store any policy: what is no time counts as not said. */
+/** The timeout of an attempt; null: none. Plain SQL can store any policy: an invalid timeout counts as absent. */
 export function timeoutOf({ timeoutMs }: RunPolicy): DurationMs | null {
   return Number.isSafeInteger(timeoutMs) && (timeoutMs ?? 0) > 0 ? (timeoutMs ?? null) : null;
 }
 
-/** The policy of a run that goes on in this trace, and in no other. */
+/** The policy with this trace context in place of any other. */
 export function withTrace(policy: RunPolicy, trace: TraceContext | null | undefined): RunPolicy {
   if (trace === null || trace === undefined) return policy;
   const { traceparent: _, tracestate: __, ...rest } = policy;
@@ -72,14 +70,76 @@ export function withTrace(policy: RunPolicy, trace: TraceContext | null | undefi
   return { ...rest, traceparent, ...(tracestate !== undefined && { tracestate }) };
 }
 
-/** Refuses members that contradict each other. `pointer` is where the attempts were asked for. */
+/** Throws for contradictory members. `pointer` is the place of max_attempts in the request. */
 export function checkRunPolicy({ retry, guarantee }: RunPolicy, pointer = "/retry/max_attempts"): void {
   if (guarantee !== "at_most_once" || (retry?.maxAttempts ?? 1) === 1) return;
-  const detail = `a run that is begun at most once has one attempt, not ${retry?.maxAttempts}: leave max_attempts out, or take the guarantee at_least_once`;
+  const detail = `A run with the guarantee at_most_once has one attempt, not ${retry?.maxAttempts}; omit max_attempts, or use the guarantee at_least_once.`;
   throw new CarillonError("retry_invalid", detail, { items: [{ pointer, code: "retry_invalid", detail }] });
 }
 
-/** When a run is to have ended, counted from its nominal time, or from when it was asked for outside the schedule. */
+/** The deadline of a run, counted from its nominal time, or from the request for a run outside the schedule. */
 export function deadlineOf({ deadlineMs }: RunPolicy, from: Instant): Instant | null {
   return deadlineMs === undefined ? null : from + deadlineMs;
+}
+
+/** The outcomes of a run that can trigger a callback. */
+export const callbackMoments = ["succeeded", "failed", "cancelled"] as const;
+
+export type CallbackMoment = (typeof callbackMoments)[number];
+
+/** The optional parts of a callback message. */
+export const callbackParts = ["payload", "output", "error"] as const;
+
+export type CallbackPart = (typeof callbackParts)[number];
+
+/** Sends a message when a run ends: to a URL, or to a task that runs with the message as its payload. */
+export interface Callback {
+  readonly on: readonly CallbackMoment[];
+  readonly url?: string;
+  readonly task?: string;
+  readonly include: readonly CallbackPart[];
+}
+
+/** Runs that deliver callbacks send no callbacks themselves. */
+export const isCallbackTrigger = (trigger: string): boolean => trigger.startsWith("callback");
+
+/** The queue and the task of outbound messages. Names with this prefix are reserved. */
+export const systemPrefix = "carillon:";
+export const webhookQueue = "carillon:webhooks";
+export const webhookTask = "carillon:webhook";
+
+/** Service level of a run, counted from its nominal time. A breach is reported as an event and does not change the run. */
+export interface Sla {
+  /** Until a worker claims the run. */
+  readonly startWithinMs?: DurationMs;
+  /** Until the run has succeeded or failed. */
+  readonly finishWithinMs?: DurationMs;
+}
+
+export interface SlaTerms {
+  readonly startBy: Instant | null;
+  readonly finishBy: Instant | null;
+}
+
+/** The run of an SLA. `trigger` is the one of the run, or its kind. */
+interface SlaSubject {
+  readonly sla: Sla | null | undefined;
+  readonly trigger: string;
+  readonly nominal: Instant;
+}
+
+/** Triggers of runs for past times, which are always late. */
+const pastTriggers: ReadonlySet<string> = new Set(["retry", "replay", "backfill"]);
+
+/** By when a run must start and end; null: no SLA applies. Plain SQL can store any policy: an invalid time counts as absent. */
+export function slaTermsOf({ sla, trigger, nominal }: SlaSubject): SlaTerms | null {
+  if (typeof sla !== "object" || sla === null || pastTriggers.has(trigger.split(":", 1)[0] ?? "")) return null;
+  const termOf = (ms: DurationMs | undefined): Instant | null =>
+    Number.isSafeInteger(ms) ? nominal + (ms ?? 0) : null;
+  return { startBy: termOf(sla.startWithinMs), finishBy: termOf(sla.finishWithinMs) };
+}
+
+/** How long `at` is after the term; null: in time, or without a term. */
+export function latenessOf(term: Instant | null | undefined, at: Instant): DurationMs | null {
+  return term === null || term === undefined || at <= term ? null : at - term;
 }

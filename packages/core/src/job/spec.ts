@@ -2,7 +2,7 @@ import type { ScheduleSpec } from "../schedule/spec.js";
 import type { FiringPolicy } from "./firing-policy.js";
 import type { RunPolicy } from "./run-policy.js";
 
-/** A job as the user wants it, normalised: nothing here is a wire spelling any more. */
+/** A job definition, normalised: no wire spellings remain. */
 export interface JobSpec {
   readonly key?: string;
   readonly task: string;
@@ -12,7 +12,7 @@ export interface JobSpec {
   readonly payload: unknown;
   readonly schedule: ScheduleSpec;
   readonly policy: RunPolicy;
-  /** Only what differs from the defaults. */
+  /** Only the members that differ from the defaults. */
   readonly firing?: Partial<FiringPolicy>;
   readonly labels: Readonly<Record<string, string>>;
   readonly owner?: string;

@@ -2,12 +2,12 @@ import type { RunPolicy } from "../job/run-policy.js";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** No label that a user can write begins with it. */
+/** Labels of users cannot begin with it. */
 const mark = "$.";
-/** A longer text is not found by: it is no name of anything. */
-const longestValue = 256;
+/** Longer values are not searchable. */
+const maxValueLength = 256;
 
-/** The label under which a value of a payload is searched for. */
+/** The label under which a payload value is stored for searches. */
 export function searchKeyOf(path: string): string {
   return `${mark}${path}`;
 }
@@ -19,19 +19,19 @@ interface Labelled {
 }
 
 /**
- * The labels as they are stored: those of the user, and one for each path of the payload that was declared searchable and holds a text, a
- * number or a truth value. Search over payloads is search over labels: no table and no index more, and nothing for who declares none.
+ * The labels as stored: those of the user, and one for each searchable payload path with a string, number or boolean. Payload
+ * searches are label searches: they need no further table or index, and cost nothing without searchable paths.
  */
 export function storedLabels({ labels, policy: { searchable }, payload }: Labelled): Labels {
   if (searchable === undefined) return labels;
   const searched = searchable.flatMap((path) => {
-    const value = searchTextOf(valueAt(payload, path));
+    const value = toSearchText(valueAt(payload, path));
     return value === null ? [] : [[searchKeyOf(path), value] as const];
   });
   return { ...shownLabels(labels), ...Object.fromEntries(searched) };
 }
 
-/** The labels as users wrote them. */
+/** The labels of the user, without those for payload paths. */
 export function shownLabels(labels: Labels): Labels {
   const names = Object.keys(labels);
   if (!names.some((name) => name.startsWith(mark))) return labels;
@@ -45,8 +45,8 @@ function valueAt(payload: unknown, path: string): unknown {
   }, payload);
 }
 
-/** null: what is there is nothing that a filter could name. */
-function searchTextOf(value: unknown): string | null {
+/** null: a filter cannot match the value. */
+function toSearchText(value: unknown): string | null {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return typeof value === "string" && value.length <= longestValue ? value : null;
+  return typeof value === "string" && value.length <= maxValueLength ? value : null;
 }

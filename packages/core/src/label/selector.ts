@@ -1,28 +1,28 @@
 import { CarillonError } from "../errors/carillon-error.js";
 
-/** One condition on the labels of a thing. Without values it is about the key alone. */
+/** One condition on labels. Without values it only tests the key. */
 export interface LabelCondition {
   readonly key: string;
-  /** Whether the label is to be among the values (there at all), or is not to be. A label that is not there is among none. */
+  /** Whether the label must be present with one of the values, or must not. An absent label has none of the values. */
   readonly isIn: boolean;
   readonly among?: readonly string[];
 }
 
-const longest = 2_000;
-const most = 32;
+const maxLength = 2_000;
+const maxConditions = 32;
 const keyShape = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
 const listShape = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const pairShape = /^([^=!\s]+)\s*(==|=|!=)\s*(.*)$/;
 
 /** Reads a selector such as `team=billing,tier!=free,region in (eu,us),owner,!legacy`: all of its conditions must hold. */
 export function parseLabelSelector(text: string): LabelCondition[] {
-  if (text.length > longest) throw invalid(`is longer than ${longest} characters`);
+  if (text.length > maxLength) throw invalid(`The label selector is longer than ${maxLength} characters`);
   const parts = splitOutside(text).map((part) => part.trim());
-  if (parts.length > most) throw invalid(`has more than ${most} conditions`);
+  if (parts.length > maxConditions) throw invalid(`The label selector has more than ${maxConditions} conditions`);
   return parts.map(readCondition);
 }
 
-/** At commas that stand outside parentheses. */
+/** Splits at commas outside parentheses. */
 function splitOutside(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -48,7 +48,7 @@ function readCondition(part: string): LabelCondition {
   const pair = pairShape.exec(part);
   if (pair !== null) {
     const [, key = "", sign, value = ""] = pair;
-    if (/[=()]/.test(value)) throw invalid(`has a condition that cannot be read: ${shown(part)}`);
+    if (/[=()]/.test(value)) throw invalid(`The condition ${shown(part)} cannot be parsed`);
     return { key: keyOf(key), isIn: sign !== "!=", among: [value] };
   }
   return part.startsWith("!") ? { key: keyOf(part.slice(1).trim()), isIn: false } : { key: keyOf(part), isIn: true };
@@ -56,16 +56,16 @@ function readCondition(part: string): LabelCondition {
 
 function keyOf(text: string): string {
   if (keyShape.test(text)) return text;
-  throw invalid(`${shown(text)} is not the key of a label`);
+  throw invalid(`${shown(text)} is not a label key`);
 }
 
 function shown(text: string): string {
   return JSON.stringify(text.length <= 40 ? text : `${text.slice(0, 40)}…`);
 }
 
-function invalid(what: string): CarillonError {
+function invalid(problem: string): CarillonError {
   return new CarillonError(
     "label_selector_invalid",
-    `${what}; write a=b, a!=b, a in (b,c), a notin (b,c), a or !a, with commas`,
+    `${problem}; write a=b, a!=b, a in (b,c), a notin (b,c), a or !a, separated by commas.`,
   );
 }

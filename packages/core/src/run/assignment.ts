@@ -1,44 +1,44 @@
 import { fingerprintOf } from "../errors/fingerprint.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 
-/** A run handed to a worker. Everything that is later said of it carries the fence. */
+/** A run that was assigned to a worker. Every later message about it carries the fence. */
 export interface Assignment {
   readonly runId: string;
   readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
   readonly payload: unknown;
-  /** The number of this try, from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** Once begun, nobody may begin it again. */
+  /** Once started, the run must not start again. */
   readonly atMostOnce: boolean;
-  /** Grows with every claim of the run and is never used again. */
+  /** Grows with every claim of the run and is never reused. */
   readonly fence: number;
   readonly timeoutMs: DurationMs | null;
   readonly scheduledFor: Instant;
   readonly runAt: Instant;
-  /** Where the trace of whoever asked for it was left. */
+  /** The trace context of the request for the run. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
 }
 
-/** What a handler threw, in the form that is stored and shown. */
+/** An error of a handler, in the form that is stored and shown. */
 export interface RunError {
   readonly type: string;
   readonly message: string;
   readonly stack?: string;
   readonly retryable: boolean;
-  /** Names its kind; given by the server. */
+  /** Identifies the error group; set by the server. */
   readonly fingerprint?: string;
 }
 
-/** The error with the name of its kind. */
+/** The error with its fingerprint. */
 export function named(error: RunError): RunError {
   return { ...error, fingerprint: fingerprintOf(error) };
 }
 
-/** A worker is asked to stop a run; `fence` names the claim under which it holds the run. */
+/** Orders a worker to stop a run; `fence` is the claim under which it holds the run. */
 export interface StopOrder {
   readonly runId: string;
   readonly fence: number;
@@ -46,13 +46,13 @@ export interface StopOrder {
 }
 
 export type Outcome =
-  /** The result as JSON: nobody on its way to the store reads it. */
+  /** The result as JSON text, which is not parsed on its way to the store. */
   | { readonly kind: "succeeded"; readonly outputJson: string }
-  /** The handler ended because it was asked to; what it threw, if anything. */
+  /** The handler ended after a stop order; `error` is the one that it threw, if any. */
   | { readonly kind: "cancelled"; readonly error: RunError | null }
-  /** The handler asks to be called again later; nothing was spent. */
+  /** The handler asks to be called again later; the attempt does not count. */
   | { readonly kind: "snoozed"; readonly delayMs: DurationMs }
-  /** Somebody else ends the run by a callback: until then it goes on without a worker, no longer than this. */
+  /** The run waits without a worker for a callback that ends it, at most this long. */
   | { readonly kind: "waiting"; readonly waitMs: DurationMs }
   | {
       readonly kind: "failed";
@@ -65,18 +65,38 @@ export type Outcome =
 export interface Completion {
   readonly runId: string;
   readonly fence: number;
-  /** How long ago, when this is sent, the handler started: durations travel, wall clocks do not. */
+  /** The time from the start of the handler to this message: durations are comparable between hosts, wall clocks are not. */
   readonly startedAgoMs: DurationMs;
   readonly outcome: Outcome;
 }
 
-/** What becomes of an attempt that took too long, whoever ends it. */
+/** The outcome of an attempt that exceeded its timeout. */
 export function timeoutOutcome(timeoutMs: DurationMs): Outcome {
-  const message = `the handler did not end within its timeout of ${timeoutMs} ms`;
+  const message = `The handler did not end within its timeout of ${timeoutMs} ms.`;
   return { kind: "failed", reason: "timeout", error: { type: "TimeoutError", message, retryable: true } };
 }
 
-/** Why a run failed that had not ended by its deadline. */
+/** The error of a run that did not end by its deadline. */
 export const deadlineError: RunError = Object.freeze(
-  named({ type: "DeadlineExceeded", message: "the run had not ended by its deadline", retryable: false }),
+  named({ type: "DeadlineExceeded", message: "The run did not end by its deadline.", retryable: false }),
 );
+
+/** The result that a callback reports for its run, as stored. */
+export type CallbackAnswer =
+  | { readonly status: "succeeded"; readonly output: unknown }
+  | { readonly status: "failed"; readonly error: RunError; readonly retryAfterMs?: DurationMs };
+
+/** The session id of a run that waits for a callback, which no worker has. */
+export const callbackSessionId = "00000000-0000-0000-0000-000000000000";
+
+export function callbackOutcome(answer: CallbackAnswer): Outcome {
+  if (answer.status === "succeeded") return { kind: "succeeded", outputJson: JSON.stringify(answer.output ?? null) };
+  const { error, retryAfterMs } = answer;
+  return { kind: "failed", reason: "handler_error", error, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** The outcome of an attempt whose callback did not arrive. */
+export function callbackTimeoutOutcome(waitedMs: DurationMs): Extract<Outcome, { kind: "failed" }> {
+  const message = `No callback arrived within ${waitedMs} ms.`;
+  return { kind: "failed", reason: "timeout", error: { type: "CallbackTimeout", message, retryable: true } };
+}

@@ -1,4 +1,6 @@
-/** Where a run is. The first five are live, the others final: a run that has one of those never changes again. */
+import { CarillonError } from "../errors/carillon-error.js";
+
+/** The status of a run. The first five are live, the others final: a run with a final status never changes again. */
 export const runStatuses = [
   "scheduled",
   "blocked",
@@ -13,9 +15,9 @@ export const runStatuses = [
 
 export type RunStatus = (typeof runStatuses)[number];
 
-/** Names for sets of statuses, as filters use them. */
+/** Groups of statuses, for filters. */
 export const runStatusGroups = {
-  /** Will run, but does not at the moment. */
+  /** Live but not running. */
   pending: ["scheduled", "queued", "blocked", "retrying"],
   live: ["scheduled", "queued", "blocked", "retrying", "running"],
   finished: ["succeeded", "failed", "cancelled", "skipped"],
@@ -28,4 +30,69 @@ const final: ReadonlySet<RunStatus> = new Set(runStatusGroups.finished);
 
 export function isFinal(status: RunStatus): status is FinalRunStatus {
   return final.has(status);
+}
+
+/** Why a run has its status, if the status alone does not explain it. */
+export const runStatusReasons = {
+  /** The handler snoozed the run; a user rescheduled it; its job is paused. */
+  scheduled: ["snoozed", "rescheduled", "paused"],
+  /** The run waits for another run of its job, for capacity under a limit, for its predecessor with the ordering key, or for a step. */
+  blocked: ["overlap", "limit", "ordering_key", "upstream"],
+  /** The worker was lost or drained, or never started the run. */
+  queued: ["worker_lost", "drained", "not_started"],
+  /** The run waits for a callback, without a worker. */
+  running: ["callback"],
+  retrying: ["handler_error", "timeout"],
+  succeeded: [],
+  failed: ["handler_error", "timeout", "worker_lost", "expired"],
+  cancelled: [
+    "cancelled_by_user",
+    "cancelled_by_job",
+    "cancelled_by_overlap",
+    "cancelled_by_dedupe",
+    "cancelled_by_workflow",
+  ],
+  skipped: ["overlap", "calendar", "maintenance", "missed", "paused", "upstream_failed"],
+} as const satisfies Record<RunStatus, readonly string[]>;
+
+export type RunStatusReason = (typeof runStatusReasons)[RunStatus][number];
+
+/** Status names of other systems. */
+const legacySpellings: Readonly<Record<string, RunStatus>> = {
+  completed: "succeeded",
+  success: "succeeded",
+  failure: "failed",
+  canceled: "cancelled",
+};
+
+const byName = new Map<string, readonly RunStatus[]>([
+  ...runStatuses.map((status) => [status, [status]] as const),
+  ...Object.entries(runStatusGroups),
+  ...Object.entries(legacySpellings).map(([name, status]) => [name, [status]] as const),
+]);
+
+/** Reads a filter of runs: statuses, groups and legacy spellings, in any case, separated by commas. */
+export function parseStatusFilter(text: string): RunStatus[] {
+  return parseNames(text, byName, runStatuses);
+}
+
+/** Parses names separated by commas: each value once, in the order of `all`. */
+export function parseNames<Status extends string>(
+  text: string,
+  names: ReadonlyMap<string, readonly Status[]>,
+  all: readonly Status[],
+): Status[] {
+  const found = new Set<Status>();
+  for (const part of text.split(",")) {
+    const statuses = names.get(part.trim().toLowerCase());
+    if (statuses === undefined) {
+      const shown = JSON.stringify(part.length <= 40 ? part : `${part.slice(0, 40)}…`);
+      throw new CarillonError(
+        "status_unknown",
+        `${shown} is not a status; write one of ${[...names.keys()].join(", ")}.`,
+      );
+    }
+    for (const status of statuses) found.add(status);
+  }
+  return all.filter((status) => found.has(status));
 }

@@ -1,15 +1,14 @@
 import { compileCron } from "../cron/compile.js";
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
-import { errorCatalogue, type ErrorCode } from "../errors/catalogue.js";
-import type { DurationMs, Instant } from "../time/instant.js";
-import { LAST_INSTANT } from "../zone/instant-range.js";
+import { type ErrorCode, errorCatalogue } from "../errors/catalogue.js";
+import { type DurationMs, type Instant, LAST_INSTANT } from "../time/instant.js";
 import { resolveZone } from "../zone/resolve-zone.js";
 import { smallestCronInterval } from "./smallest-interval.js";
 import type { AfterSchedule, CalendarRule, CronSchedule, EverySchedule, ScheduleSpec } from "./spec.js";
 
-const SMALLEST_EVERY_MS: DurationMs = 1_000;
+const MIN_EVERY_MS: DurationMs = 1_000;
 
-/** Everything that is wrong with a schedule, with what would be right. Pointers are within the schedule. */
+/** All problems of a schedule, with remedies. Pointers are relative to the schedule. */
 export function checkSchedule(spec: ScheduleSpec): ErrorItem[] {
   switch (spec.kind) {
     case "manual":
@@ -17,7 +16,7 @@ export function checkSchedule(spec: ScheduleSpec): ErrorItem[] {
     case "after":
       return afterProblems(spec);
     case "at":
-      return isInstant(spec.at) ? [] : [invalid("/at", "at is an instant between 1970 and 9999")];
+      return isInstant(spec.at) ? [] : [invalid("/at", "Field at must be an instant between 1970 and 9999.")];
     case "every":
       return [...everyProblems(spec), ...boundProblems(spec)];
     default:
@@ -25,7 +24,7 @@ export function checkSchedule(spec: ScheduleSpec): ErrorItem[] {
   }
 }
 
-/** The same as an error: the one problem's own code, or `schedule_invalid` with all of them as its items. */
+/** Throws if the schedule has problems: with the code of a single problem, or `schedule_invalid` with all of them as items. */
 export function requireSchedule(spec: ScheduleSpec): void {
   const items = checkSchedule(spec);
   const [first] = items;
@@ -46,24 +45,24 @@ function cronProblems(spec: CronSchedule): ErrorItem[] {
 function everyProblems(spec: EverySchedule): ErrorItem[] {
   const found: ErrorItem[] = [];
   const { everyMs, anchor, timeZone, jitterMs } = spec;
-  if (!Number.isSafeInteger(everyMs) || everyMs < SMALLEST_EVERY_MS) {
-    found.push(invalid("/every", "every is at least one second, in whole milliseconds, such as 15m"));
+  if (!Number.isSafeInteger(everyMs) || everyMs < MIN_EVERY_MS) {
+    found.push(invalid("/every", "Field every must be at least one second, in whole milliseconds, such as 15m."));
   }
   if (!isInstant(anchor))
-    found.push(invalid("/starts_at", "the anchor of an interval is an instant between 1970 and 9999"));
+    found.push(invalid("/starts_at", "The anchor of an interval must be an instant between 1970 and 9999."));
   if (timeZone !== undefined) found.push(...problemOf("/time_zone", () => resolveZone(timeZone)));
   return found.length > 0 || jitterMs === undefined ? found : jitterProblems(jitterMs, everyMs);
 }
 
 function jitterProblems(jitterMs: DurationMs, smallestMs: DurationMs): ErrorItem[] {
   if (!Number.isSafeInteger(jitterMs) || jitterMs < 0) {
-    return [invalid("/jitter", "jitter is a duration of whole milliseconds, such as 30s")];
+    return [invalid("/jitter", "Field jitter must be a duration of whole milliseconds, such as 30s.")];
   }
   if (jitterMs < smallestMs) return [];
   return [
     invalid(
       "/jitter",
-      `a jitter of ${jitterMs} ms is as long as the smallest interval of the schedule, ${smallestMs} ms: fires could overtake one another; make it shorter`,
+      `A jitter of ${jitterMs} ms is as long as the smallest interval of the schedule, ${smallestMs} ms, so fires could overtake one another; make it shorter.`,
     ),
   ];
 }
@@ -71,38 +70,43 @@ function jitterProblems(jitterMs: DurationMs, smallestMs: DurationMs): ErrorItem
 function boundProblems({ startsAt, endsAt, maxRuns, calendars }: CronSchedule | EverySchedule): ErrorItem[] {
   const found: ErrorItem[] = [];
   if (startsAt !== undefined && !isInstant(startsAt)) {
-    found.push(invalid("/starts_at", "starts_at is an instant between 1970 and 9999"));
+    found.push(invalid("/starts_at", "Field starts_at must be an instant between 1970 and 9999."));
   }
   if (endsAt !== undefined && !isInstant(endsAt)) {
-    found.push(invalid("/ends_at", "ends_at is an instant between 1970 and 9999"));
+    found.push(invalid("/ends_at", "Field ends_at must be an instant between 1970 and 9999."));
   }
   if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt) {
-    found.push(invalid("/ends_at", "the schedule ends before it starts: set ends_at later than starts_at"));
+    found.push(invalid("/ends_at", "The schedule ends before it starts; set ends_at later than starts_at."));
   }
   if (maxRuns !== undefined && (!Number.isSafeInteger(maxRuns) || maxRuns < 1)) {
-    found.push(invalid("/max_runs", "max_runs is a whole number from 1"));
+    found.push(invalid("/max_runs", "Field max_runs must be a whole number from 1."));
   }
   return calendars === undefined ? found : [...found, ...calendarProblems(calendars)];
 }
 
 function calendarProblems({ exclude = [], only = [], roll }: CalendarRule): ErrorItem[] {
   if (exclude.length === 0 && only.length === 0) {
-    const need = roll === undefined ? "calendars names none" : `roll "${roll}" has nothing to roll`;
-    return [invalid("/calendars", `${need}: give exclude or only a list of calendar names`)];
+    const problem = roll === undefined ? "Field calendars names no calendar" : `Roll "${roll}" has no calendar`;
+    return [invalid("/calendars", `${problem}; give exclude or only a list of calendar names.`)];
   }
   return exclude.flatMap((name, index) =>
     only.includes(name)
-      ? [invalid(`/calendars/exclude/${index}`, `calendar "${name}" is in exclude and in only: no day would be left`)]
+      ? [
+          invalid(
+            `/calendars/exclude/${index}`,
+            `Calendar "${name}" is in exclude and in only, so no day would be left.`,
+          ),
+        ]
       : [],
   );
 }
 
 function afterProblems({ after }: AfterSchedule): ErrorItem[] {
-  if (after.length === 0) return [invalid("/after", "after names at least one job")];
+  if (after.length === 0) return [invalid("/after", "Field after must name at least one job.")];
   return after.flatMap(({ job, on }, index) => {
-    if (job === "") return [invalid(`/after/${index}/job`, "job is the key or the id of another job")];
+    if (job === "") return [invalid(`/after/${index}/job`, "Field job must be the key or the id of another job.")];
     const earlier = after.findIndex((other) => other.job === job && other.on === on);
-    return earlier === index ? [] : [invalid(`/after/${index}`, `job "${job}" on ${on} is listed twice`)];
+    return earlier === index ? [] : [invalid(`/after/${index}`, `Job "${job}" on ${on} is listed twice.`)];
   });
 }
 
@@ -114,7 +118,7 @@ function invalid(pointer: string, detail: string): ErrorItem {
   return { pointer, code: "schedule_invalid", detail };
 }
 
-/** The error that the user can act on, as an item; any other error is a bug and goes on. */
+/** An error that the user can act on, as an item; any other error is a bug and is rethrown. */
 function problemOf(pointer: string, attempt: () => unknown): ErrorItem[] {
   try {
     attempt();

@@ -1,40 +1,44 @@
 import type { CalendarSet } from "../calendar/calendar.js";
 import { compileOpenDays } from "../calendar/open-days.js";
 import { compileCron } from "../cron/compile.js";
-import type { DurationMs } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
+import { type DurationMs, NEVER } from "../time/instant.js";
 import { resolveZone } from "../zone/resolve-zone.js";
 import type { Zone } from "../zone/zone.js";
-import { withinBounds } from "./bounded-fires.js";
+import type { CalendarLayer } from "./calendar-effects.js";
 import { requireSchedule } from "./check-schedule.js";
 import type { CompiledSchedule } from "./compiled.js";
-import { cronFires, policyForMoved } from "./cron-fires.js";
-import { fireEvery, fireOnceAt, type FireSequence, neverFires } from "./fire-sequence.js";
-import { compileJitter } from "./jitter.js";
+import {
+  type FireSequence,
+  cronFires,
+  fireEvery,
+  fireOnceAt,
+  neverFires,
+  policyForMoved,
+  withinBounds,
+} from "./fire-sequence.js";
 import { MovedFires } from "./moved-fires.js";
 import { OpenDayFires } from "./open-day-fires.js";
-import type { CalendarLayer } from "./removed-fires.js";
 import { RolledFires } from "./rolled-fires.js";
-import { Schedule } from "./schedule.js";
+import { Schedule, compileJitter } from "./schedule.js";
 import type { CronSchedule, DstPolicy, EverySchedule, ScheduleSpec } from "./spec.js";
 
 export interface ScheduleContext {
-  /** Part of the jitter's hash: two jobs with one rule do not fire in step. */
+  /** Part of the jitter's hash, so that two jobs with the same rule get different delays. */
   readonly jobId: string;
-  /** The namespace's calendars; needed when the schedule names one. */
+  /** The calendars of the namespace; required if the schedule names one. */
   readonly calendars?: CalendarSet;
-  /** The spec was checked when it was accepted: do not check it again. For loading many. */
+  /** Skips the check, for schedules that were checked when they were accepted. */
   readonly checked?: boolean;
 }
 
-/** Prepares a schedule to be asked. Throws what `requireSchedule` throws, and `schedule_invalid` for unknown calendars. */
+/** Compiles a schedule. Throws the errors of `requireSchedule`, and `schedule_invalid` for unknown calendars. */
 export function compileSchedule(spec: ScheduleSpec, context: ScheduleContext): CompiledSchedule {
   return compileRule(spec, context)(context.jobId);
 }
 
 /**
- * Prepares a schedule that many jobs share: the rule is compiled once, and each job gets it with its own jitter; without
- * jitter all get the same object. Throws what `compileSchedule` throws.
+ * Compiles a rule that many jobs share: once, with a jitter for each job; without jitter all jobs get the same object. Throws
+ * the errors of `compileSchedule`.
  */
 export function compileRule(spec: ScheduleSpec, context: Context): (jobId: string) => CompiledSchedule {
   if (context.checked !== true) requireSchedule(spec);
@@ -79,7 +83,7 @@ interface Rule {
   readonly everyMs: DurationMs | null;
 }
 
-/** Calendars act on every fire of the rule; the bounds cut what comes out. */
+/** Calendars apply to every fire of the rule; bounds apply to the result. */
 function compose(spec: CronSchedule | EverySchedule, context: Context, rule: Rule): Parts {
   const { startsAt, endsAt, calendars } = spec;
   if (calendars === undefined) return { fires: withinBounds(rule.raw, startsAt, endsAt), layer: null };

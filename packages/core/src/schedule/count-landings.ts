@@ -1,12 +1,11 @@
 import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
-import type { Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
+import { type Instant, NEVER } from "../time/instant.js";
 import type { FireSequence } from "./fire-sequence.js";
 import { segmentsOfDay, steadyOffset } from "./local-day.js";
 import type { MovedFires, RollRule } from "./moved-fires.js";
 import type { OpenDayFires } from "./open-day-fires.js";
 
-/** The fires of a rolled schedule: those of the rule, of which some stay and some move. */
+/** The fires of a rolled schedule: all fires of the rule, the unmoved and the moved ones. */
 export interface RolledParts {
   readonly raw: FireSequence;
   readonly rule: RollRule;
@@ -14,16 +13,16 @@ export interface RolledParts {
   readonly moved: MovedFires;
 }
 
-/** A jump of the clock moves what is sent to one day into a neighbour; days skipped or repeated add another. */
+/** A clock change can shift a moved fire into a neighbouring day; a skipped or repeated day adds another. */
 const SLACK_DAYS = 2;
 
 /**
- * Moved fires that one question looks at; what is beyond is not counted. Only an interval of a few seconds that does
- * not divide a day has more, when weeks of closed days move to a day beside a clock change.
+ * How many moved fires one count visits; further ones are not counted. Only an interval of a few seconds that does not
+ * divide a day has more, when weeks of closed days move to a day beside a clock change.
  */
-const MOST_WALKED = 2_000_000;
+const MAX_WALKED = 2_000_000;
 
-/** Where moved fires may land, with what walks have found. */
+/** The range in which moved fires may land, and the landings found by walking. */
 interface Landings {
   readonly after: Instant;
   readonly before: Instant;
@@ -31,13 +30,13 @@ interface Landings {
   left: number;
 }
 
-/** A closed day whose fires move, with its offset when it is far from a clock change. */
+/** A closed day whose fires move, with its offset if no clock change is near. */
 interface Source {
   readonly source: CivilDay;
   readonly offsetMs: number | null;
 }
 
-/** The day that has the most times of those with one phase: where it is, and how many. */
+/** The day with the most fires among those with the same phase. */
 interface Fullest {
   readonly source: CivilDay;
   readonly shiftMs: number;
@@ -45,15 +44,15 @@ interface Fullest {
 }
 
 /**
- * How many instants strictly between two only moved fires land on. Goes from open day to open day. Days far from a
- * clock change are compared by arithmetic: fires of two of them land on all the same times or on none. Near one, the
- * fires that move are looked at.
+ * Counts the instants strictly between two on which only moved fires land. Steps from open day to open day. Days far from a
+ * clock change are compared by arithmetic: fires of two of them land on all the same times or on none. Near a clock change,
+ * each moved fire is visited.
  */
 export function countLandings(parts: RolledParts, after: Instant, before: Instant): number {
   const { moved, rule } = parts;
   const { open, zone } = rule;
   if (before - after <= 1) return 0;
-  const landings: Landings = { after, before, walked: new Set(), left: MOST_WALKED };
+  const landings: Landings = { after, before, walked: new Set(), left: MAX_WALKED };
   const lastDay = zone.localDay(before) + SLACK_DAYS;
   let count = 0;
   let day = open.next(zone.localDay(after) - SLACK_DAYS, lastDay);
@@ -65,7 +64,7 @@ export function countLandings(parts: RolledParts, after: Instant, before: Instan
   return count + landings.walked.size;
 }
 
-/** The landings on a day, as far as arithmetic tells them; the others go into `walked`. */
+/** The landings on a day that arithmetic can count; the others are added to `walked`. */
 function countOn(parts: RolledParts, day: CivilDay, sources: readonly Source[], landings: Landings): number {
   const offsetMs = steadyOffset(parts.rule.zone, day);
   const unsteady = sources.filter((one) => one.offsetMs === null);
@@ -87,8 +86,8 @@ function countOn(parts: RolledParts, day: CivilDay, sources: readonly Source[], 
 }
 
 /**
- * What tells two days apart whose fires never meet on a third. Of days with one phase, one has all the times of the
- * others: a day of a cron rule has the same times or none, one of an interval may be cut short by its anchor.
+ * Fires of two days with different phases never land on the same time. Of the days with one phase, one has all times of the
+ * others: a day of a cron rule has the same times or none, a day of an interval may be cut short by its anchor.
  */
 function phaseOf({ everyMs }: RollRule, movedDays: number, offsetMs: number): number {
   if (everyMs === null) return 0;
@@ -104,7 +103,7 @@ interface Target {
   readonly to: Instant;
 }
 
-/** Of the days far from a clock change the fullest of each phase. */
+/** The day with the most fires of each phase, among the days far from a clock change. */
 function fullestByPhase(parts: RolledParts, target: Target, sources: readonly Source[]): Map<number, Fullest> {
   const { raw, rule } = parts;
   const fullest = new Map<number, Fullest>();
@@ -125,7 +124,7 @@ interface Move {
   readonly day: CivilDay;
 }
 
-/** Looks at each fire of a day that moves; those that land where one of `counted` does are counted already. */
+/** Visits each fire of a day that moves, except those that land on a time of a day in `counted`. */
 function walkLandings(
   { raw, rule, unmoved, moved }: RolledParts,
   { source, day }: Move,

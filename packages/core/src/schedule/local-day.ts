@@ -3,7 +3,7 @@ import type { DstPolicy } from "./spec.js";
 import type { Instant } from "../time/instant.js";
 import type { WallMs, Zone } from "../zone/zone.js";
 
-/** A stretch of one local day over which the wall clock runs evenly: from <= instant < to. */
+/** A part of one local day with a constant offset: from <= instant < to. */
 export interface DaySegment {
   readonly from: Instant;
   readonly to: Instant;
@@ -13,11 +13,10 @@ export interface DaySegment {
 const DAY_SECONDS = DAY_MS / 1000;
 
 /** Larger than any jump of a wall clock. */
-const LARGEST_JUMP_MS = 26 * 3_600_000;
+const MAX_JUMP_MS = 26 * 3_600_000;
 
 /**
- * The stretches that make up a local day, in order: one as a rule, two around a clock change, none for a day that the
- * zone skipped.
+ * The segments of a local day, in order: usually one, two around a clock change, none for a day that the zone skipped.
  */
 export function segmentsOfDay(zone: Zone, day: CivilDay): DaySegment[] {
   const segments: DaySegment[] = [];
@@ -32,17 +31,17 @@ export function segmentsOfDay(zone: Zone, day: CivilDay): DaySegment[] {
   return segments;
 }
 
-/** The first instant of a local day; where midnight is skipped, the first after the jump. */
+/** The first instant of a local day; if a clock change skips midnight, the first after the gap. */
 export function startOfDay(zone: Zone, day: CivilDay): Instant {
   return zone.toInstant(day * DAY_MS);
 }
 
-/** The first instant from which on no instant belongs to the local day or an earlier one. */
+/** The instant from which on no instant belongs to the local day or an earlier one. */
 export function endOfDay(zone: Zone, day: CivilDay): Instant {
   return zone.toInstant((day + 1) * DAY_MS, { overlap: "second" });
 }
 
-/** The offset that holds throughout a local day and its neighbours; null where a clock change is near. */
+/** The constant offset of a local day and its neighbours; null if a clock change is near. */
 export function steadyOffset(zone: Zone, day: CivilDay): number | null {
   const { offset } = zone.spanAt((day - 2) * DAY_SECONDS);
   for (let at = (day - 2) * DAY_SECONDS; at < (day + 3) * DAY_SECONDS;) {
@@ -53,7 +52,7 @@ export function steadyOffset(zone: Zone, day: CivilDay): number | null {
   return offset * 1000;
 }
 
-/** Whether the clock jumps over a reading of the day. */
+/** Whether a clock change skips a reading of the day. */
 export function hasGap(zone: Zone, day: CivilDay): boolean {
   const start = day * DAY_SECONDS;
   for (let at = start - DAY_SECONDS; at < start + 2 * DAY_SECONDS;) {
@@ -66,16 +65,16 @@ export function hasGap(zone: Zone, day: CivilDay): boolean {
 }
 
 /**
- * The smallest wall reading that stands for an instant later than `instant`. Readings stand for instants in order
- * (a gap's all for the first one after it), so that a bisection finds the rare cases around a clock change.
+ * The smallest wall reading whose instant is later than `instant`. Instants ascend with their readings (all readings in a gap
+ * stand for the first instant after it), so a bisection solves the rare cases around a clock change.
  */
 export function firstWallAfter(zone: Zone, instant: Instant, overlap: DstPolicy["overlap"]): WallMs {
   const policy: DstPolicy = overlap === undefined ? {} : { overlap };
   const isLater = (wall: WallMs) => zone.toInstant(wall, policy) > instant;
   const plain = zone.toWall(instant) + 1;
   if (isLater(plain) && !isLater(plain - 1)) return plain;
-  let early = plain - LARGEST_JUMP_MS;
-  let late = plain + LARGEST_JUMP_MS;
+  let early = plain - MAX_JUMP_MS;
+  let late = plain + MAX_JUMP_MS;
   while (late - early > 1) {
     const middle = Math.floor((early + late) / 2);
     if (isLater(middle)) late = middle;

@@ -1,8 +1,6 @@
 import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
-import type { OpenDays } from "../calendar/open-days.js";
-import { MAX_ROLL_DAYS, rollDay } from "../calendar/roll-day.js";
-import type { DurationMs, Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
+import { MAX_ROLL_DAYS, type OpenDays, rollDay } from "../calendar/open-days.js";
+import { type DurationMs, type Instant, NEVER } from "../time/instant.js";
 import type { WallMs, Zone } from "../zone/zone.js";
 import type { FireSequence } from "./fire-sequence.js";
 import { endOfDay, firstWallAfter, segmentsOfDay, startOfDay } from "./local-day.js";
@@ -14,16 +12,16 @@ export interface RollRule {
   readonly open: OpenDays;
   readonly roll: Roll;
   readonly dst: DstPolicy;
-  /** The step of a rule of elapsed time; null for one that names times of day. */
+  /** The step of an interval rule; null for a cron rule. */
   readonly everyMs: DurationMs | null;
 }
 
 export type Direction = 1 | -1;
 
-/** Enough for any message; a schedule for every second merges 86,400 fires into a gap's end. */
+/** Enough for any message; a schedule for every second merges 86,400 fires into the end of a gap. */
 const MAX_ORIGINS = 100;
 
-/** The fires that a roll moves: those of closed days, where they land. */
+/** The fires that a roll moves: those of closed days, at the instants where they land. */
 export class MovedFires {
   readonly #raw: FireSequence;
   readonly #rule: RollRule;
@@ -39,7 +37,7 @@ export class MovedFires {
     return wall === null ? NEVER : this.#rule.zone.toInstant(wall, this.#rule.dst);
   }
 
-  /** The wall reading to which a fire of a closed day moves; null when it is lost. */
+  /** The wall reading to which a fire of a closed day moves; null if it is lost. */
   wallOf(fire: Instant): WallMs | null {
     const { zone, open, roll } = this.#rule;
     const wall = zone.toWall(fire);
@@ -48,7 +46,7 @@ export class MovedFires {
     return target === null ? null : wall + (target - day) * DAY_MS;
   }
 
-  /** The landing instant nearest to `from`, strictly beyond it and at most `limit` away; NEVER when there is none. */
+  /** The landing instant nearest to `from`, strictly beyond it and not beyond `limit`; NEVER if there is none. */
   nearest(from: Instant, limit: Instant, direction: Direction): Instant {
     const { zone, open, roll, dst } = this.#rule;
     const edge = this.#wallBeyond(from, direction);
@@ -103,7 +101,7 @@ export class MovedFires {
     return sources;
   }
 
-  /** Skips closed days that are too far from an open one; null when there is nothing beyond them. */
+  /** Skips closed days that are too far from an open one; null if no open day follows. */
   pastLostDays(day: CivilDay, direction: Direction): CivilDay | null {
     const { open } = this.#rule;
     if (direction > 0) {
@@ -119,7 +117,7 @@ export class MovedFires {
     return direction > 0 ? firstWallAfter(zone, from, dst.overlap) : firstWallAfter(zone, from - 1, dst.overlap) - 1;
   }
 
-  /** The last target day on which something at most `limit` away can land. */
+  /** The last target day on which a fire not beyond `limit` can land. */
   #lastTarget(firstTarget: CivilDay, limit: Instant, direction: Direction): CivilDay {
     if (!Number.isFinite(limit)) return firstTarget + direction * SEARCH_DAYS;
     return Math.floor(this.#wallBeyond(limit - direction, direction) / DAY_MS) + direction;
@@ -136,7 +134,7 @@ export class MovedFires {
     return (open.next(target + 1, farthest) ?? farthest + 1) - 1;
   }
 
-  /** This day or the first one beyond it that can have fires. One day of slack: a clock can go back over midnight. */
+  /** This day or the first one beyond it that can have fires. One day of slack, since a clock can go back over midnight. */
   #dayWithFires(day: CivilDay, direction: Direction): CivilDay | null {
     const { zone } = this.#rule;
     if (direction > 0) {

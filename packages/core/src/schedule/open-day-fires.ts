@@ -1,19 +1,18 @@
 import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import type { OpenDays } from "../calendar/open-days.js";
-import type { Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
+import { type Instant, NEVER } from "../time/instant.js";
 import type { Zone } from "../zone/zone.js";
 import type { FireSequence } from "./fire-sequence.js";
 import { endOfDay, startOfDay } from "./local-day.js";
 
 /**
- * How far a search goes through closed days before it answers "never", counted from the first fire it meets, so that a
- * schedule that starts far away is found from everywhere. Leap days that share a weekday are up to 40 years apart.
+ * How far a search passes through closed days before its result is "never", counted from the first fire that it finds, so
+ * that it finds a schedule that starts far away. Leap days that share a weekday are up to 40 years apart.
  */
 export const SEARCH_YEARS = 50;
 export const SEARCH_DAYS = SEARCH_YEARS * 366;
 
-/** The fires that fall on open days; the others are left out. */
+/** The fires on open days, without the others. */
 export class OpenDayFires implements FireSequence {
   readonly #raw: FireSequence;
   readonly #zone: Zone;
@@ -25,7 +24,7 @@ export class OpenDayFires implements FireSequence {
     this.#open = open;
   }
 
-  /** `limit` ends the search early: nothing later is of interest. */
+  /** `limit` ends the search early. */
   nextNominal(after: Instant, limit: Instant = Infinity): Instant {
     let fire = this.#raw.nextNominal(after);
     const horizon = this.#zone.localDay(fire) + SEARCH_DAYS;
@@ -48,7 +47,7 @@ export class OpenDayFires implements FireSequence {
     while (fire !== NEVER && fire >= limit) {
       const day = this.#zone.localDay(fire);
       if (this.#open.isOpen(day)) return fire;
-      if (this.#cameFrom(day + 1, fire)) fire = this.#raw.previousNominal(fire);
+      if (this.#hasLeft(day + 1, fire)) fire = this.#raw.previousNominal(fire);
       else {
         const reopens = this.#open.previous(day - 1, horizon);
         if (reopens === null) return NEVER;
@@ -58,7 +57,7 @@ export class OpenDayFires implements FireSequence {
     return NEVER;
   }
 
-  /** Counts each run of open days as one, between changes of the clock: there a local day is one stretch of time. */
+  /** Counts each series of open days at once, between clock changes, where a local day is one period of time. */
   countBetween(after: Instant, before: Instant): number {
     const first = this.#raw.nextNominal(after);
     if (first === NEVER) return 0;
@@ -91,13 +90,13 @@ export class OpenDayFires implements FireSequence {
     return count;
   }
 
-  /** A clock that goes back over midnight (St. John's until 2011) enters an open day once more after `fire`. */
+  /** A clock that goes back over midnight (St. John's until 2011) returns to an open day after `fire`. */
   #returnsTo(day: CivilDay, fire: Instant): boolean {
     return this.#open.isOpen(day) && endOfDay(this.#zone, day) > fire;
   }
 
-  /** The same, seen from the second pass: an open day had already begun before `fire`. */
-  #cameFrom(day: CivilDay, fire: Instant): boolean {
+  /** The mirror of it for the search backwards: an open day had already begun before `fire`. */
+  #hasLeft(day: CivilDay, fire: Instant): boolean {
     return this.#open.isOpen(day) && startOfDay(this.#zone, day) < fire;
   }
 }

@@ -15,13 +15,13 @@ export interface PreviewOptions {
   readonly count: number;
 }
 
-/** One line of a preview: a fire, or one that the calendars take away. */
+/** One line of a preview: a fire, or one that calendars remove. */
 export interface PreviewedFire {
   readonly outcome: "fires" | "excluded";
   readonly nominal: Instant;
-  /** Later than `nominal` by the jitter. */
+  /** `nominal` plus the jitter. */
   readonly fireAt: Instant;
-  /** The nominal instant on the schedule's own clock: 2026-03-29T03:00:00+02:00. */
+  /** The nominal instant in the time zone of the schedule: 2026-03-29T03:00:00+02:00. */
   readonly wallTime: string;
   readonly notes: readonly FireNote[];
 }
@@ -33,10 +33,10 @@ export interface SchedulePreview {
   readonly warnings: readonly ScheduleWarning[];
 }
 
-/** Excluded fires are shown up to the last fire, or for this long when there is none. */
+/** Excluded fires are shown up to the last fire, or for this long if there is none. */
 const YEAR_MS = 366 * 86_400_000;
 
-/** What a schedule will do. Throws what `compileSchedule` throws. */
+/** Lists the coming fires of a schedule, with a description and warnings. Throws the errors of `compileSchedule`. */
 export function previewSchedule(
   spec: ScheduleSpec,
   context: ScheduleContext,

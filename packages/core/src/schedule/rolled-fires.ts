@@ -1,23 +1,22 @@
 import type { Calendar } from "../calendar/calendar.js";
-import type { Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
 import { wallText } from "../cron/wall-text.js";
+import { type Instant, NEVER } from "../time/instant.js";
 import type { FireNote } from "./compiled.js";
-import type { FireSequence } from "./fire-sequence.js";
 import { countLandings } from "./count-landings.js";
+import type { FireSequence } from "./fire-sequence.js";
 import { endOfDay, startOfDay } from "./local-day.js";
 import { type Direction, MovedFires, type RollRule } from "./moved-fires.js";
 import { OpenDayFires, SEARCH_DAYS } from "./open-day-fires.js";
 
 /**
- * Fires on open days stay; a fire on a closed day moves to the open day that `roll` names, at the same wall time, and
- * merges with what already fires there and then.
+ * Fires on open days stay; a fire on a closed day moves to the open day that `roll` names, at the same wall time, and merges
+ * with a fire that is already there.
  *
  * Moved fires mix with those of their target day and may pass one another, so the sequence cannot be walked fire by
  * fire. It can be walked by target day, because rolling never reverses the order of days: the closed days that move to
- * one day are neighbours. A search therefore finds some fire beyond its start as a bound, then the first unmoved and
- * the first moved fire up to it; for the latter it asks each closed day in reach for its first wall time past the
- * start's. Nothing is enumerated within a day, so that a schedule for every second costs what a daily one does.
+ * one day are neighbours. So a search finds some fire beyond its start as a bound, then the first unmoved and the first moved
+ * fire up to it; for the latter it computes the first wall time after the start of each closed day in range. It never
+ * enumerates the fires of a day, so a schedule for every second costs as much as a daily one.
  */
 export class RolledFires implements FireSequence {
   readonly #raw: FireSequence;
@@ -67,7 +66,7 @@ export class RolledFires implements FireSequence {
     return this.#rule.open.closedBy(this.#rule.zone.localDay(fire));
   }
 
-  /** What a clock change on the target day did to a moved fire. */
+  /** How a clock change on the target day affected a moved fire. */
   #clockNotes(nominal: Instant, from: Instant): FireNote[] {
     const wall = this.#moved.wallOf(from);
     if (wall === null) return [];
@@ -77,7 +76,7 @@ export class RolledFires implements FireSequence {
     return [];
   }
 
-  /** Any fire of this sequence beyond `from`; an infinity when the search meets none. */
+  /** Any fire of this sequence beyond `from`; an infinity if the search finds none. */
   #someFireBeyond(from: Instant, direction: Direction): Instant {
     const { zone, open } = this.#rule;
     let fire = direction > 0 ? this.#raw.nextNominal(from) : this.#raw.previousNominal(from);

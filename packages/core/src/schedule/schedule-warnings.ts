@@ -1,17 +1,18 @@
+import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import { compileOpenDays } from "../calendar/open-days.js";
-import { compileCron } from "../cron/compile.js";
-import { isUnrestricted } from "../cron/fields.js";
+import { type CompiledCron, compileCron } from "../cron/compile.js";
+import { isFixedTime, isUnrestricted } from "../cron/fields.js";
+import { wallText } from "../cron/wall-text.js";
 import { shapeOf } from "../describe/field-shape.js";
 import { durationInWords } from "../describe/phrases.js";
-import type { Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
-import { touchedChanges } from "./clock-changes.js";
-import { compileSchedule, type ScheduleContext } from "./compile-schedule.js";
+import { type Instant, NEVER } from "../time/instant.js";
+import type { OffsetSpan } from "../zone/zone-offsets.js";
+import { type ScheduleContext, compileSchedule } from "./compile-schedule.js";
 import { SEARCH_YEARS } from "./open-day-fires.js";
 import { smallestCronInterval } from "./smallest-interval.js";
 import type { CronSchedule, EverySchedule, ScheduleSpec } from "./spec.js";
 
-/** Something that is allowed and probably not meant. */
+/** Something that is allowed and probably not intended. */
 export interface ScheduleWarning {
   readonly code:
     | "never_fires"
@@ -33,17 +34,25 @@ const FAR_YEARS = 2;
 export function scheduleWarnings(spec: ScheduleSpec, context: ScheduleContext, from: Instant): ScheduleWarning[] {
   if (spec.kind === "manual" || spec.kind === "after") return [];
   if (spec.kind === "at") {
-    return spec.at > from ? [] : [{ code: "ends_in_past", message: "the instant lies in the past", at: spec.at }];
+    return spec.at > from ? [] : [{ code: "ends_in_past", message: "The instant is in the past.", at: spec.at }];
   }
   const shape = spec.kind === "cron" ? cronWarnings(spec, context, from) : [];
-  return [...emptiness(spec, context, from), ...jitterWarnings(spec), ...shape];
+  return [...firstFireWarnings(spec, context, from), ...jitterWarnings(spec), ...shape];
 }
 
-/** Why nothing, or nothing soon, comes out of the schedule. */
-function emptiness(spec: CronSchedule | EverySchedule, context: ScheduleContext, from: Instant): ScheduleWarning[] {
+/** Warns if the schedule has no fire, or none soon. */
+function firstFireWarnings(
+  spec: CronSchedule | EverySchedule,
+  context: ScheduleContext,
+  from: Instant,
+): ScheduleWarning[] {
   if (spec.endsAt !== undefined && spec.endsAt <= from) {
     return [
-      { code: "ends_in_past", message: "ends_at lies in the past: the schedule never fires again", at: spec.endsAt },
+      {
+        code: "ends_in_past",
+        message: "Field ends_at is in the past, so the schedule never fires again.",
+        at: spec.endsAt,
+      },
     ];
   }
   const first = compileSchedule(spec, { ...context, checked: true }).nextNominal(from);
@@ -51,16 +60,20 @@ function emptiness(spec: CronSchedule | EverySchedule, context: ScheduleContext,
     if (first <= from + FAR_YEARS * YEAR_MS) return [];
     const date = new Date(first).toISOString().slice(0, 10);
     return [
-      { code: "first_fire_far", message: `the first fire is on ${date}, more than ${FAR_YEARS} years away`, at: first },
+      {
+        code: "first_fire_far",
+        message: `The first fire is on ${date}, more than ${FAR_YEARS} years away.`,
+        at: first,
+      },
     ];
   }
   const { calendars, ...withoutCalendars } = spec;
   const byRule = compileSchedule(withoutCalendars, { ...context, checked: true }).nextNominal(from);
   if (calendars !== undefined && byRule !== NEVER) {
-    const message = `the calendars remove every fire of the next ${SEARCH_YEARS} years, or up to ends_at`;
+    const message = `The calendars remove every fire of the next ${SEARCH_YEARS} years, or up to ends_at.`;
     return [{ code: "calendar_removes_all", message }];
   }
-  return [{ code: "never_fires", message: "nothing fires between starts_at and ends_at, or ever" }];
+  return [{ code: "never_fires", message: "The schedule has no fire between starts_at and ends_at, or ever." }];
 }
 
 function jitterWarnings(spec: CronSchedule | EverySchedule): ScheduleWarning[] {
@@ -68,7 +81,7 @@ function jitterWarnings(spec: CronSchedule | EverySchedule): ScheduleWarning[] {
   if (jitterMs === 0) return [];
   const smallestMs = spec.kind === "cron" ? smallestCronInterval(spec) : spec.everyMs;
   if (jitterMs * 2 <= smallestMs) return [];
-  const message = `a jitter of up to ${durationInWords(jitterMs)} is more than half of the smallest interval, ${durationInWords(smallestMs)}`;
+  const message = `A jitter of up to ${durationInWords(jitterMs)} is more than half of the smallest interval, ${durationInWords(smallestMs)}.`;
   return [{ code: "jitter_near_interval", message }];
 }
 
@@ -77,16 +90,73 @@ function cronWarnings(spec: CronSchedule, context: ScheduleContext, from: Instan
   const { fields } = compileCron(spec.cron, spec);
   if (spec.dayMatch === undefined && !isUnrestricted(fields.dayOfMonth) && !isUnrestricted(fields.dayOfWeek)) {
     const message =
-      'day-of-month and day-of-week are both given: a day that matches either fires; say day_match "and" for both';
+      'Day-of-month and day-of-week are both restricted, so a day that matches either fires; set day_match "and" to require both.';
     warnings.push({ code: "both_day_fields", message });
   }
   const isZero = (shape: ReturnType<typeof shapeOf>) =>
     shape.kind === "values" && shape.values.length === 1 && shape.values[0] === 0;
   if (!spec.jitterMs && isZero(shapeOf(fields.second)) && isZero(shapeOf(fields.minute))) {
-    const message = "fires at second 0 of minute 0, when many schedules do; a jitter such as 30s spreads the load";
+    const message =
+      "The schedule fires at second 0 of minute 0, as many schedules do; a jitter such as 30s spreads the load.";
     warnings.push({ code: "on_the_hour", message });
   }
   const open = spec.calendars === undefined ? null : compileOpenDays(spec.calendars, context.calendars ?? new Map());
-  const changes = touchedChanges(spec, from, from + YEAR_MS).filter(({ day }) => open === null || open.isOpen(day));
+  const changes = relevantChanges(spec, from, from + YEAR_MS).filter(({ day }) => open === null || open.isOpen(day));
   return [...warnings, ...changes.map(({ at, message }) => ({ code: "clock_change" as const, message, at }))];
+}
+
+/** A clock change that affects fires of a schedule. */
+interface RelevantChange {
+  readonly at: Instant;
+  /** The local date of the fire. */
+  readonly day: CivilDay;
+  readonly message: string;
+}
+
+/**
+ * The clock changes between two instants that affect a schedule. Wildcard schedules follow elapsed time: a change affects
+ * them only under an explicit policy.
+ */
+function relevantChanges(spec: CronSchedule, from: Instant, to: Instant): RelevantChange[] {
+  const cron = compileCron(spec.cron, spec);
+  if (!isFixedTime(cron.fields) && spec.dst === undefined) return [];
+  const wall = compileCron(spec.cron, { ...spec, timeZone: "UTC" });
+  const relevant: RelevantChange[] = [];
+  for (let at = Math.floor(from / 1000); at < to / 1000;) {
+    const span = cron.zone.spanAt(at);
+    const fire = span.end < to / 1000 ? affectedFire(wall, span) : null;
+    if (fire !== null) {
+      const day = Math.floor((fire * 1000) / DAY_MS);
+      relevant.push({ at: span.end * 1000, day, message: messageFor(spec, isFixedTime(cron.fields), span, fire) });
+    }
+    at = span.end;
+  }
+  return relevant;
+}
+
+/** The first reading of the schedule, in seconds, that the change at the end of the span skips or repeats. */
+function affectedFire(wall: CompiledCron, span: OffsetSpan): number | null {
+  const from = span.end + span.offset + Math.min(span.shiftOut, 0);
+  const fire = wall.next(from * 1000 - 1) / 1000;
+  return fire >= from && fire < from + Math.abs(span.shiftOut) ? fire : null;
+}
+
+function messageFor(spec: CronSchedule, isFixed: boolean, span: OffsetSpan, fire: number): string {
+  const before = span.end + span.offset;
+  const after = before + span.shiftOut;
+  const day = wallText(fire).slice(0, 10);
+  const time = (reading: number) => wallText(reading).slice(11, 16);
+  const skips = span.shiftOut > 0;
+  const range = skips ? `skips ${time(before)} to ${time(after)}` : `repeats ${time(after)} to ${time(before)}`;
+  return `On ${day} the clock in ${spec.timeZone} ${range}: the fire at ${time(fire)} ${skips ? inGap() : inOverlap()}.`;
+
+  function inGap(): string {
+    const late = (spec.dst?.gap ?? (isFixed ? "after" : "skip")) === "after";
+    return late ? `happens right after, at ${time(after)}` : "does not happen";
+  }
+
+  function inOverlap(): string {
+    const overlap = spec.dst?.overlap ?? (isFixed ? "first" : "both");
+    return { first: "happens the first time", second: "happens the second time", both: "happens twice" }[overlap];
+  }
 }

@@ -1,10 +1,7 @@
-import type { DurationMs, Instant } from "../time/instant.js";
-import { FIRST_INSTANT, LAST_INSTANT, NEVER } from "../zone/instant-range.js";
+import { type DurationMs, FIRST_INSTANT, type Instant, LAST_INSTANT, NEVER } from "../time/instant.js";
+import { type CalendarLayer, mergedAt, mergedFires, removedFires, removedRange } from "./calendar-effects.js";
 import type { CompiledSchedule, Fire, MergedFire, RemovedFire, RemovedRange } from "./compiled.js";
 import type { FireSequence } from "./fire-sequence.js";
-import { mergedAt, mergedFires } from "./merged-fires.js";
-import { type CalendarLayer, removedFires } from "./removed-fires.js";
-import { removedRange } from "./removed-range.js";
 
 /** A sequence of fires with its jitter. */
 export class Schedule implements CompiledSchedule {
@@ -65,9 +62,9 @@ export class Schedule implements CompiledSchedule {
     return this.#isRolled ? mergedAt(this.#fires, nominal) : [];
   }
 
-  mergedBetween(from: Instant, to: Instant, most: number): MergedFire[] {
+  mergedBetween(from: Instant, to: Instant, limit: number): MergedFire[] {
     if (this.#calendars === null || !this.#isRolled) return [];
-    return mergedFires(this.#fires, this.#calendars, { from: Math.ceil(from), to: Math.floor(to), most });
+    return mergedFires(this.#fires, this.#calendars, { from: Math.ceil(from), to: Math.floor(to), limit });
   }
 
   get #isRolled(): boolean {
@@ -81,4 +78,35 @@ export class Schedule implements CompiledSchedule {
     if (byMs === 0) return { nominal, fireAt: nominal, notes };
     return { nominal, fireAt: nominal + byMs, notes: [...notes, { kind: "jittered", byMs }] };
   }
+}
+
+/** The finaliser of MurmurHash3, which mixes 32 bits; two of them give the 53 bits of a delay. */
+function mix(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+function hashText(text: string, seed: number): number {
+  let hash = seed;
+  for (let index = 0; index < text.length; index += 1) hash = mix(hash ^ text.charCodeAt(index)) + index;
+  return mix(hash ^ text.length);
+}
+
+/**
+ * The delay that jitter adds to each nominal instant of a job: uniform over 0 … jitterMs - 1, and a hash, so that every node
+ * computes the same. The job id is hashed only once.
+ */
+export function compileJitter(jobId: string, jitterMs: DurationMs): (nominal: Instant) => DurationMs {
+  if (jitterMs <= 0) return () => 0;
+  const low = hashText(jobId, 0x9e3779b9);
+  const high = hashText(jobId, 0x7f4a7c15);
+  return (nominal) => {
+    const lower = nominal | 0;
+    const upper = Math.floor(nominal / 0x1_0000_0000) | 0;
+    const one = mix(mix(low ^ lower) + upper);
+    const two = mix(mix(high ^ upper) + lower);
+    return ((two >>> 11) * 0x1_0000_0000 + one) % jitterMs;
+  };
 }

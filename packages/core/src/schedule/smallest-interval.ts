@@ -1,16 +1,15 @@
-import { compileCron, type CompiledCron } from "../cron/compile.js";
+import { type CompiledCron, compileCron } from "../cron/compile.js";
 import { mask60Of, maskOf } from "../cron/field-mask.js";
-import type { DurationMs, Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
+import { type DurationMs, type Instant, NEVER } from "../time/instant.js";
 import type { CronSchedule } from "./spec.js";
 
 const DAY_SECONDS = 86_400;
-/** A leap year and both kinds of neighbours of one are within these years, and every weekday of each date but a few. */
+/** These years include a leap year and its neighbours, and almost every weekday of each date. */
 const SAMPLE_FROM: Instant = Date.UTC(2024, 0, 1);
 const SAMPLE_TO: Instant = Date.UTC(2036, 0, 1);
-const MOST_DAYS = 2_000;
-/** Enough to see what a clock change pushes together; more fires than this in three hours are closer anyway. */
-const MOST_FIRES_AROUND_CHANGE = 64;
+const MAX_DAYS = 2_000;
+/** Enough to find fires that a clock change moves together; a schedule with more fires in three hours has shorter intervals. */
+const MAX_FIRES_AROUND_CHANGE = 64;
 const AROUND_CHANGE_MS = 3 * 3_600_000;
 
 /**
@@ -35,7 +34,7 @@ function smallestOnTheWall(spec: CronSchedule, cron: CompiledCron): DurationMs {
   return Math.min(hours.smallest, days * DAY_SECONDS - hours.last + hours.first) * 1000;
 }
 
-/** The times that a field and the finer ones give within its span, in seconds: the first, the last, the least step. */
+/** The times of a field and its finer fields, in seconds: the first, the last, the smallest step. */
 interface Times {
   readonly first: number;
   readonly last: number;
@@ -69,12 +68,12 @@ function values24(mask: number): number[] {
   return Array.from({ length: 24 }, (_, value) => value).filter((value) => mask & (1 << value));
 }
 
-/** Days between the closest two dates that the expression names. */
+/** The days between the closest two dates of the expression. */
 function smallestDayDistance(inUtc: CompiledCron): number {
   const dayOf = (instant: Instant) => Math.floor(instant / (DAY_SECONDS * 1000));
   let smallest = Infinity;
   let day = dayOf(inUtc.next(SAMPLE_FROM - 1));
-  for (let count = 0; count < MOST_DAYS && smallest > 1; count += 1) {
+  for (let count = 0; count < MAX_DAYS && smallest > 1; count += 1) {
     const fire = inUtc.next((day + 1) * DAY_SECONDS * 1000 - 1);
     if (fire === NEVER) break;
     smallest = Math.min(smallest, dayOf(fire) - day);
@@ -97,7 +96,7 @@ function smallestAroundChanges(cron: CompiledCron): DurationMs {
 function smallestAround(cron: CompiledCron, change: Instant): DurationMs {
   let smallest = Infinity;
   let fire = cron.previous(cron.previous(change));
-  for (let count = 0; count < MOST_FIRES_AROUND_CHANGE && fire < change + AROUND_CHANGE_MS; count += 1) {
+  for (let count = 0; count < MAX_FIRES_AROUND_CHANGE && fire < change + AROUND_CHANGE_MS; count += 1) {
     const next = cron.next(fire);
     if (next === NEVER) break;
     smallest = Math.min(smallest, next - fire);

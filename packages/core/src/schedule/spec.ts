@@ -1,6 +1,6 @@
 import type { DurationMs, Instant } from "../time/instant.js";
 
-/** What a fixed-time schedule does where the wall clock jumps; see SEMANTICS section 2 in docs/guides/schedules. */
+/** How a schedule treats clock changes; see "When the clock changes" in docs/guides/schedules.md. */
 export interface DstPolicy {
   readonly gap?: "after" | "skip";
   readonly overlap?: "first" | "second" | "both";
@@ -16,11 +16,11 @@ export interface CalendarRule {
   readonly roll?: Roll;
 }
 
-/** What every recurring kind can carry. */
+/** The members that every recurring kind can have. */
 export interface ScheduleBounds {
-  /** No fire before it; one at it counts. */
+  /** Fires are not before this instant. */
   readonly startsAt?: Instant;
-  /** No fire after it; one at it counts. */
+  /** Fires are not after this instant. */
   readonly endsAt?: Instant;
   readonly maxRuns?: number;
   /** Upper bound of the delay added to each nominal instant: a hash of job and instant, never a random number. */
@@ -37,7 +37,7 @@ export interface CronSchedule extends ScheduleBounds {
   readonly dst?: DstPolicy;
 }
 
-/** Elapsed time from an anchor; the zone only serves calendars. */
+/** Elapsed time from an anchor; only calendars use the zone. */
 export interface EverySchedule extends ScheduleBounds {
   readonly kind: "every";
   readonly everyMs: DurationMs;
@@ -51,7 +51,7 @@ export interface AtSchedule {
   readonly at: Instant;
 }
 
-/** Fires only when asked. */
+/** Runs only on request. */
 export interface ManualSchedule {
   readonly kind: "manual";
 }

@@ -1,13 +1,13 @@
-/** Longer words are not compared: nobody mistypes a short name into one. */
-const longest = 64;
+/** Longer words are not compared: they are no misspellings of short names. */
+const maxLength = 64;
 
-/** The word of the list that was probably meant, whatever its case; undefined when none is near enough for a hint. */
+/** The most similar word of the list, in any case; undefined if none is similar enough for a hint. */
 export function similarWord(given: string, words: readonly string[]): string | undefined {
-  if (given.length > longest) return undefined;
+  if (given.length > maxLength) return undefined;
   const wanted = fold(given);
   let best: string | undefined;
   let least = Math.max(2, Math.floor(given.length / 3)) + 1;
-  // A word of three letters with two slips is another word.
+  // Two edits make another word of three letters.
   if (given.length < 4) least = 2;
   for (const word of words) {
     const slips = slipsBetween(wanted, fold(word));
@@ -23,7 +23,7 @@ function fold(word: string): string {
   return word.toLowerCase().replaceAll("-", "_");
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one text to the other. */
+/** The edit distance: insertions, deletions, replacements and swaps of neighbours. */
 export function slipsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

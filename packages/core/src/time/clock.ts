@@ -6,11 +6,11 @@ export interface Clock {
   monotonic(): DurationMs;
 }
 
-/** Timers as an argument, so that tests move time by hand. They follow the monotonic clock. */
+/** Timers as an argument, so that tests control time. They follow the monotonic clock. */
 export interface Timers {
   setTimeout(callback: () => void, delayMs: DurationMs): unknown;
   clearTimeout(timer: unknown): void;
 }
 
-/** Calls back after what is under way now, so that what comes until then is dealt with together. */
+/** Calls back after the current work, so that requests that arrive until then are handled as one batch. */
 export type Soon = (callback: () => void) => void;

@@ -1,10 +1,10 @@
 import { CarillonError } from "../errors/carillon-error.js";
 import type { DurationMs } from "./instant.js";
 
-/** A hundred years: whatever is longer is a mistake, and no sum of an instant and a duration leaves the calendar. */
-export const longestDurationMs: DurationMs = 36_525 * 86_400_000;
+/** A hundred years, so that no sum of an instant and a duration leaves the calendar. */
+export const maxDurationMs: DurationMs = 36_525 * 86_400_000;
 
-/** From the longest to the shortest. A day is 24 hours of elapsed time, whatever clocks do. */
+/** From the longest to the shortest. A day is 24 hours of elapsed time, regardless of clock changes. */
 const units = [
   ["w", 604_800_000],
   ["d", 86_400_000],
@@ -14,24 +14,24 @@ const units = [
   ["ms", 1],
 ] as const;
 
-const longestText = 64;
+const maxTextLength = 64;
 const short = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const iso = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,3}))?S)?)?$/;
 
 /** Reads `1h30m`, `500ms`, `7d`, or ISO 8601 without months and years: `PT1H30M`, `P1D`. */
 export function parseDuration(text: string): DurationMs {
-  const parts = text.length <= longestText ? (short.exec(text) ?? isoParts(text)) : null;
+  const parts = text.length <= maxTextLength ? (short.exec(text) ?? isoParts(text)) : null;
   const given = parts?.slice(1).some((part) => part !== undefined) ?? false;
   if (parts === null || !given) throw refusal(text);
   const total = units.reduce((sum, [, unitMs], index) => sum + Number(parts[index + 1] ?? 0) * unitMs, 0);
-  if (total > longestDurationMs) throw refusal(text, "is longer than 36525d");
+  if (total > maxDurationMs) throw refusal(text, "is longer than 36525d");
   return total;
 }
 
 /** The shortest spelling: `1h30m`, never `90m` or `5400s`; weeks are written as days. */
 export function formatDuration(durationMs: DurationMs): string {
   if (!(Number.isSafeInteger(durationMs) && durationMs >= 0)) {
-    throw new RangeError(`a duration is a whole number of milliseconds, not ${durationMs}`);
+    throw new RangeError(`A duration is a whole number of milliseconds, not ${durationMs}.`);
   }
   let rest = durationMs;
   let text = "";
@@ -50,23 +50,23 @@ function isoParts(text: string): (string | undefined)[] | null {
   return [text, weeks, days, hours, minutes, seconds, fraction?.padEnd(3, "0")];
 }
 
-const right = "write it as 1h30m, 500ms or 7d (units w, d, h, m, s, ms, the longest first), or as PT1H30M";
+const remedy = "write it as 1h30m, 500ms or 7d (units w, d, h, m, s, ms, the longest first), or as PT1H30M.";
 
-function refusal(text: string, known?: string): CarillonError {
-  const shown = JSON.stringify(text.length <= longestText ? text : `${text.slice(0, longestText)}…`);
-  return new CarillonError("duration_invalid", `the duration ${shown} ${known ?? faultOf(text)}; ${right}`);
+function refusal(text: string, problem = problemOf(text)): CarillonError {
+  const shown = JSON.stringify(text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`);
+  return new CarillonError("duration_invalid", `The duration ${shown} ${problem}; ${remedy}`);
 }
 
-function faultOf(text: string): string {
+function problemOf(text: string): string {
   if (text === "") return "is empty";
-  if (text.length > longestText) return `has more than ${longestText} characters`;
+  if (text.length > maxTextLength) return `has more than ${maxTextLength} characters`;
   if (/^[+-]|[-][\d.]/.test(text)) return "has a sign";
   if (/^\d+$/.test(text)) return "has no unit";
   if (/\d(mo|months?|y|years?)\b|^P\d*[^T]*\d[MY]/i.test(text)) {
     return "counts months or years, whose length varies";
   }
   if (/\s/.test(text)) return "has a blank";
-  if (/\d[.,]\d/.test(text)) return "has a fraction where none can be";
+  if (/\d[.,]\d/.test(text)) return "has a fraction that is not allowed";
   if (/[A-Z]/.test(text) && !text.startsWith("P")) return "has a capital letter";
-  return "cannot be read";
+  return "cannot be parsed";
 }

@@ -2,10 +2,10 @@ import { TimingWheel } from "../wheel/timing-wheel.js";
 import type { Clock, Timers } from "./clock.js";
 import type { DurationMs, Instant } from "./instant.js";
 
-/** Lets what a fired timer set in motion go on before the next one fires. */
+/** Lets the work of a fired timer proceed before the next one fires. */
 type Settle = () => Promise<void>;
 
-/** Time that stands still until a test moves it. Timers fire, in order, when it is moved past them. */
+/** A clock that stands still until a test moves it. Timers fire, in order, when it moves past them. */
 export class ManualClock implements Clock, Timers {
   #now: Instant;
   #monotonic: DurationMs = 0;
@@ -23,7 +23,7 @@ export class ManualClock implements Clock, Timers {
     return this.#monotonic;
   }
 
-  /** How many timers are set. */
+  /** The number of set timers. */
   get pending(): number {
     return this.#wheel.size;
   }
@@ -36,12 +36,12 @@ export class ManualClock implements Clock, Timers {
     if (typeof timer === "number") this.#wheel.cancel(timer);
   }
 
-  /** Moves both clocks on. A timer fires at its own time; one that it sets in turn fires too, if it is due by the end. */
+  /** Advances both clocks. A timer fires at its own time; a timer that it sets fires too, if it is due by the end. */
   advance(byMs: DurationMs): void {
     for (const callback of this.#firing(byMs)) callback();
   }
 
-  /** The same, with a pause after each timer for promises to go on; by default for a few turns of the microtask queue. */
+  /** Advances both clocks and lets promises proceed after each timer; by default for some turns of the microtask queue. */
   async advanceAsync(byMs: DurationMs, settle: Settle = someTurns): Promise<void> {
     await settle();
     for (const callback of this.#firing(byMs)) {
@@ -56,7 +56,7 @@ export class ManualClock implements Clock, Timers {
   }
 
   *#firing(byMs: DurationMs): Generator<() => void> {
-    if (!(byMs >= 0)) throw new RangeError(`time moves on by a positive duration, not by ${byMs}; see jump`);
+    if (!(byMs >= 0)) throw new RangeError(`Time advances by a positive duration, not by ${byMs}; see jump.`);
     const end = this.#monotonic + byMs;
     for (let due = this.#wheel.nextDue(); due !== -1 && due <= end; due = this.#wheel.nextDue()) {
       this.#moveTo(Math.max(due, this.#monotonic));

@@ -1,27 +1,27 @@
-/** Where a trace goes on, as the two headers of W3C Trace Context have it. */
+/** A trace context: the two headers of W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string;
-  /** What vendors add, as it came; none without a traceparent. */
+  /** Vendor data, unchanged; never without a traceparent. */
   readonly tracestate?: string;
 }
 
-/** A place in somebody's trace, as W3C Trace Context writes it: 00-<trace id>-<span id>-<flags>. */
+/** A parsed traceparent: 00-<trace id>-<span id>-<flags>. */
 export interface TraceParent {
   /** 32 hex digits. */
   readonly traceId: string;
   /** 16 hex digits. */
   readonly spanId: string;
-  /** Bit 0: whoever began the trace records it. */
+  /** Bit 0: the caller records the trace. */
   readonly flags: number;
 }
 
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const nothing = /^0+$/;
+const allZeros = /^0+$/;
 
-/** Null for what is no such place: it is then as if none had been given. A later version may say more; what is known of it counts. */
+/** Null for an invalid text, which counts as absent. Additional fields of later versions are ignored. */
 export function parseTraceParent(text: string): TraceParent | null {
   const [, version = "", traceId = "", spanId = "", flags = "", more] = pattern.exec(text) ?? [];
-  if (version === "" || version === "ff" || nothing.test(traceId) || nothing.test(spanId)) return null;
+  if (version === "" || version === "ff" || allZeros.test(traceId) || allZeros.test(spanId)) return null;
   if (version === "00" && more !== undefined) return null;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }

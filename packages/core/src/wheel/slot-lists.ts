@@ -8,7 +8,7 @@ const lastGeneration = 2 ** 27 - 1;
 const next = 0;
 const previous = 1;
 const slotOf = 2;
-/** How often the index was used before: tells the handle of a former entry from that of the present one. */
+/** How often the index was used before: distinguishes the handle of a former entry from that of the present one. */
 const generation = 3;
 
 /**
@@ -135,7 +135,7 @@ export class SlotLists<T> {
 
   #grow(): void {
     const before = this.ticks.length;
-    if (before === indexes) throw new RangeError(`at most ${indexes} entries fit`);
+    if (before === indexes) throw new RangeError(`A timing wheel has at most ${indexes} entries.`);
     const capacity = Math.max(64, before * 2);
     const ticks = new Float64Array(capacity);
     ticks.set(this.ticks);

@@ -7,16 +7,16 @@ const slotsPerLevel = 256;
 const words = (levels * slotsPerLevel) / 32;
 /** Ticks that one slot of each level covers. */
 const widths = Float64Array.from({ length: levels }, (_, level) => slotsPerLevel ** level);
-/** Entries that were already due when they came, in order of tick. */
+/** The slot of entries that were already due when they were inserted, in order of tick. */
 const overdue = levels * slotsPerLevel;
 const none = -1;
-/** A clock that is back by more ticks than this makes the wheel go back; less is a wobble. */
-const wobble = 1_000;
+/** If the clock steps back by more ticks than this, the wheel steps back too. */
+const maxIgnoredTicks = 1_000;
 
 export interface TimingWheelOptions {
-  /** Where the wheel stands at first; now, usually. */
+  /** The initial position of the wheel; usually now. */
   readonly startMs: Instant;
-  /** The resolution, 1 ms unless said otherwise. Nothing is due early; it may be late by less than a tick. */
+  /** The resolution, by default 1 ms. A timer is never early, and late by less than a tick. */
   readonly tickMs?: number;
 }
 
@@ -36,7 +36,7 @@ export class TimingWheel<T> {
 
   constructor({ startMs, tickMs = 1 }: TimingWheelOptions) {
     if (!(Number.isInteger(tickMs) && tickMs > 0)) {
-      throw new RangeError(`a tick is a whole number of milliseconds, not ${tickMs}`);
+      throw new RangeError(`A tick is a whole number of milliseconds, not ${tickMs}.`);
     }
     this.#tickMs = tickMs;
     this.#current = Math.max(0, Math.floor(startMs / tickMs));
@@ -46,18 +46,18 @@ export class TimingWheel<T> {
     return this.#lists.size;
   }
 
-  /** Adds a timer and gives the handle to cancel it with. */
+  /** Adds a timer and returns a handle to cancel it. */
   insert(dueMs: Instant, item: T): number {
     const tick = Math.max(0, Math.ceil(dueMs / this.#tickMs));
-    if (!(tick <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`a timer is due at an instant, not at ${dueMs}`);
-    // An empty wheel can stand anywhere: going back here keeps a load of due timers out of the overdue list.
+    if (!(tick <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`A timer is due at an instant, not at ${dueMs}.`);
+    // An empty wheel can stand anywhere; stepping back keeps a load of due timers out of the overdue list.
     if (this.#lists.size === 0 && tick < this.#current) this.#current = tick;
     const entry = this.#lists.add(tick, item);
     this.#place(entry, tick);
     return this.#lists.handleOf(entry);
   }
 
-  /** Takes a timer out. False if it was cancelled or came due before. */
+  /** Removes a timer. False if it was already cancelled or due. */
   cancel(handle: number): boolean {
     const entry = this.#lists.entryOf(handle);
     if (entry === none) return false;
@@ -67,20 +67,20 @@ export class TimingWheel<T> {
   }
 
   /**
-   * Takes out what is due at `nowMs`, at most `max`, ordered by due tick and then by insertion; what is left over comes
-   * first the next time. A clock that goes back is harmless: nothing is given early, nothing twice.
+   * Removes and returns the timers that are due at `nowMs`, at most `max`, ordered by due tick and then by insertion; the
+   * remaining ones are first in the next call. A clock that steps back is harmless: no timer is returned early or twice.
    */
   advance(nowMs: Instant, max = Number.POSITIVE_INFINITY): T[] {
     const nowTick = Math.floor(nowMs / this.#tickMs);
     const due: T[] = [];
     this.#sortOverdue();
     this.#take(overdue, nowTick, max, due);
-    if (nowTick < this.#current - wobble && this.#lists.first(overdue) !== none) this.#goBack(nowTick);
+    if (nowTick < this.#current - maxIgnoredTicks && this.#lists.first(overdue) !== none) this.#goBack(nowTick);
     while (due.length < max) {
       const slot = this.#firstSlot();
       const start = slot === none ? Number.POSITIVE_INFINITY : this.#startOf(slot);
       if (!(start <= nowTick)) {
-        // Nothing lies between here and now, so every entry keeps its place when the wheel moves up to now.
+        // No entry is due before now, so every entry keeps its slot when the wheel moves to now.
         if (nowTick > this.#current) this.#current = nowTick;
         break;
       }
@@ -92,8 +92,8 @@ export class TimingWheel<T> {
   }
 
   /**
-   * When to advance next: never later than the first timer is due, and exactly then if that is within 256 ticks; -1 if
-   * there is no timer. An advance at this instant that finds nothing due brings the wheel nearer.
+   * When to advance next: never later than the first timer is due, and exactly then if that is within 256 ticks; -1 without
+   * timers. An advance at this instant that returns no timer still moves the wheel towards it.
    */
   nextDue(): Instant {
     if (this.#lists.first(overdue) !== none) {
@@ -124,7 +124,7 @@ export class TimingWheel<T> {
     this.#lists.append(level * slotsPerLevel + (digits - above * slotsPerLevel), entry);
   }
 
-  /** The slot whose entries come first, the overdue aside. */
+  /** The slot of the earliest entries, except overdue ones. */
   #firstSlot(): number {
     const { occupied } = this.#lists;
     for (let index = 0; index < words; index++) {
@@ -147,7 +147,7 @@ export class TimingWheel<T> {
     this.#placeAll(first);
   }
 
-  /** Places an entry and those after it anew; their slot has been emptied. */
+  /** Places an entry and those after it again; their slot has been emptied. */
   #placeAll(first: number): void {
     for (let entry = first, next; entry !== none; entry = next) {
       next = this.#lists.after(entry);
@@ -156,8 +156,8 @@ export class TimingWheel<T> {
   }
 
   /**
-   * Stands at an earlier tick. After a clock that was far ahead has been put right, everything that comes would be overdue
-   * to the wheel without being due; this costs one pass over all timers, once.
+   * Moves the wheel to an earlier tick. Otherwise, after the correction of a clock that was far ahead, each new timer would be
+   * overdue for the wheel without being due. Costs one pass over all timers.
    */
   #goBack(tick: number): void {
     const firsts: number[] = [];
@@ -180,7 +180,7 @@ export class TimingWheel<T> {
     this.#lists.beginAt(slot, entry);
   }
 
-  /** Linear for timers that came in order, as a load from the database does. */
+  /** Linear for timers that were inserted in order, as a load from the database does. */
   #sortOverdue(): void {
     if (!this.#unsorted) return;
     this.#unsorted = false;

@@ -1,14 +1,13 @@
 import { CarillonError } from "../errors/carillon-error.js";
-import { openPlatformZone } from "./offset-source.js";
-import { fixedOffsetTable, SampledOffsetTable, type OffsetTable } from "./offset-table.js";
-import { suggestZone } from "./suggest-zone.js";
+import { slipsBetween } from "../spelling/similar-word.js";
+import { type OffsetTable, SampledOffsetTable, fixedOffsetTable, openPlatformZone } from "./zone-offsets.js";
 import { Zone } from "./zone.js";
 
-/** The platform knows these abbreviations, the zone database does not; each means several zones to different people. */
+/** Abbreviations that the platform accepts, but that are not in the zone database; each is ambiguous. */
 const ABBREVIATIONS = new Set(
   "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST".split(" "),
 );
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 
 const UTC_TABLE: OffsetTable = fixedOffsetTable(0);
 
@@ -17,7 +16,7 @@ interface KnownZone {
   readonly table: OffsetTable;
 }
 
-/** By lower-case name and, for the tables, by canonical name: both bounded by the size of the zone database. */
+/** By lower-case name and, for the tables, by canonical name. The zone database bounds the size of both. */
 const known = new Map<string, KnownZone>();
 const tables = new Map([["UTC", UTC_TABLE]]);
 
@@ -35,13 +34,13 @@ export function resolveZone(name: string): Zone {
 function load(name: string): KnownZone {
   if (/^(?:etc\/)?(?:utc|gmt)$/i.test(name)) return { canonicalName: "UTC", table: UTC_TABLE };
   if (/^[+-]?\d|^(?:utc|gmt)[+-]\d/i.test(name) && !/^gmt[+-]0$/i.test(name)) {
-    throw unknown(name, "is an offset, not a zone", 'write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5"');
+    throw unknown(name, "is an offset, not a zone", 'write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5".');
   }
-  const isLong = name.length > LONGEST_NAME;
+  const isLong = name.length > MAX_NAME_LENGTH;
   const found = isLong ? null : openPlatformZone(name);
   if (found === null) {
     const near = isLong ? null : suggestZone(name);
-    const remedy = near === null ? 'write one such as "Europe/Berlin" or "UTC"' : `did you mean "${near}"?`;
+    const remedy = near === null ? 'write one such as "Europe/Berlin" or "UTC".' : `did you mean "${near}"?`;
     throw unknown(name, "is not an IANA time zone name", remedy);
   }
   const { canonicalName, offsetAt } = found;
@@ -57,6 +56,38 @@ function load(name: string): KnownZone {
 }
 
 function unknown(name: string, problem: string, remedy: string): CarillonError {
-  const shown = JSON.stringify(name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name);
-  return new CarillonError("time_zone_unknown", `time zone ${shown} ${problem}; ${remedy}`);
+  const shown = JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name);
+  return new CarillonError("time_zone_unknown", `Time zone ${shown} ${problem}; ${remedy}`);
+}
+
+/** Names that the platform accepts but does not list, because it lists an older name. */
+const NEWER_NAMES = ["UTC", "Asia/Kolkata", "Asia/Ho_Chi_Minh", "Asia/Kathmandu", "Asia/Yangon", "Europe/Kyiv"];
+
+/** The zone name that is most similar to a misspelt one, or to a city alone ("new york"); null if none is similar. */
+function suggestZone(name: string): string | null {
+  const wanted = fold(name);
+  const allowed = Math.max(1, Math.floor(wanted.length / 4));
+  let best: string | null = null;
+  let bestDistance = allowed + 1;
+  for (const candidate of [...NEWER_NAMES, ...Intl.supportedValuesOf("timeZone")]) {
+    const city = candidate.slice(candidate.lastIndexOf("/") + 1);
+    const wantedCity = wanted.slice(wanted.lastIndexOf("/") + 1);
+    // A correct city in a wrong region counts as one edit.
+    const distance = Math.min(
+      slipsBetween(wanted, fold(candidate)),
+      slipsBetween(wantedCity, fold(city)) + (wanted.includes("/") ? 1 : 0),
+    );
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function fold(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_");
 }

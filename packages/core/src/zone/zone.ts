@@ -1,12 +1,11 @@
 import type { DstPolicy } from "../schedule/spec.js";
-import type { DurationMs, Instant } from "../time/instant.js";
-import { civilDateOf, SECONDS_PER_DAY, type CivilDate } from "./civil.js";
-import { NEVER } from "./instant-range.js";
-import type { OffsetSpan, OffsetTable } from "./offset-table.js";
+import { type DurationMs, type Instant, NEVER } from "../time/instant.js";
+import { type CivilDate, SECONDS_PER_DAY, civilDateOf } from "./civil.js";
+import type { OffsetSpan, OffsetTable } from "./zone-offsets.js";
 
 /**
- * A wall-clock reading without its zone: the milliseconds that UTC would have shown it at. 2026-03-08T02:30 is
- * `Date.UTC(2026, 2, 8, 2, 30)`, whatever the zone.
+ * A wall-clock reading without its zone: the instant at which UTC shows it. 2026-03-08T02:30 is
+ * `Date.UTC(2026, 2, 8, 2, 30)` in every zone.
  */
 export type WallMs = number;
 
@@ -17,14 +16,14 @@ export type WallReading =
   | { readonly kind: "gap"; readonly instant: Instant }
   | { readonly kind: "overlap"; readonly first: Instant; readonly second: Instant };
 
-/** No offset reaches a day, so every instant that can show a reading lies within a day of it. */
+/** Offsets are shorter than a day, so every instant that can show a reading lies within a day of it. */
 const REACH_SECONDS = SECONDS_PER_DAY;
 
-/** A time zone: what its wall clock shows at an instant, and back. Answers never depend on the host's own zone. */
+/** A time zone: converts instants to wall-clock readings and back. Never depends on the zone of the host. */
 export class Zone {
   /** As the user wrote it. */
   readonly name: string;
-  /** What the name resolves to in the zone data at hand; equal for links to the same zone. */
+  /** The name in the zone data; equal for links to the same zone. */
   readonly canonicalName: string;
   readonly #table: OffsetTable;
 
@@ -34,12 +33,12 @@ export class Zone {
     this.#table = table;
   }
 
-  /** The stretch of constant offset around an instant, in seconds. For evaluators; others ask `offsetAt`. */
+  /** The span of constant offset around an instant, in seconds. For evaluators; other callers use `offsetAt`. */
   spanAt(utcSeconds: number): OffsetSpan {
     return this.#table.spanAt(utcSeconds);
   }
 
-  /** What to add to an instant to get its wall-clock reading; positive east of Greenwich. */
+  /** The difference of the wall-clock reading and the instant; positive east of Greenwich. */
   offsetAt(instant: Instant): DurationMs {
     return this.#table.spanAt(Math.floor(instant / 1000)).offset * 1000;
   }

@@ -16,8 +16,8 @@ const MINUTE_MS = 60_000;
 const MARGIN_MS = 7.5 * 3_600_000;
 
 /**
- * All fires with from < fire <= to, found by looking at the zone's wall clock at every step of the range, one by one.
- * A step is a minute where expression and offset keep to whole minutes, and a second otherwise.
+ * All fires with from < fire <= to, found by reading the wall clock of the zone at every step of the range.
+ * A step is a minute if expression and offset are in whole minutes, and a second otherwise.
  */
 export function bruteForceFires(schedule: OracleSchedule, from: number, to: number): number[] {
   const stepMs = stepFor(schedule, from);
@@ -63,7 +63,7 @@ function watchClock(timeZone: string, from: number, to: number, stepMs: number):
   return looks;
 }
 
-/** The instants at which each reading was shown, in order. */
+/** The instants of each reading, in order. */
 function passesByReading(clock: readonly Look[]): Map<number, number[]> {
   const passes = new Map<number, number[]>();
   for (const { instant, reading } of clock) {
@@ -74,7 +74,7 @@ function passesByReading(clock: readonly Look[]): Map<number, number[]> {
   return passes;
 }
 
-/** The first instant after each gap in which a matching reading was never shown. */
+/** The first instant after each gap that skips a matching reading. */
 function gapEndsThatSwallowed(clock: readonly Look[], stepMs: number, matches: (reading: number) => boolean): number[] {
   const ends: number[] = [];
   for (const [index, look] of clock.entries()) {

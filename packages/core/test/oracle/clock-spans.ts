@@ -1,10 +1,10 @@
 import { wallReading } from "./wall-clock.js";
 
-/** A stretch of time over which a zone's wall clock runs evenly: from <= instant < to. */
+/** A span of time with a constant offset: from <= instant < to. */
 export interface ClockSpan {
   readonly from: number;
   readonly to: number;
-  /** What the wall clock shows minus the instant. */
+  /** The reading of the wall clock minus the instant. */
   readonly offset: number;
 }
 
@@ -12,8 +12,7 @@ const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * The spans of a zone's wall clock, found by looking at it every hour, and every second of an hour that does not take an
- * hour on it. Two jumps within an hour that undo one another would not be seen; no zone has had them since 1970.
+ * The spans of the wall clock of a zone, found by reading it every hour, and every second of an hour with a jump. Two jumps within an hour that undo one another would not be seen; no zone has had them since 1970.
  */
 export function clockSpans(timeZone: string, from: number, to: number): ClockSpan[] {
   const start = Math.floor(from / HOUR_MS) * HOUR_MS;
@@ -38,7 +37,7 @@ function offsetAt(timeZone: string, instant: number): number {
   return wallReading(timeZone, instant) - instant;
 }
 
-/** The instants at which a reading is shown, in order: one, two where the clock is put back, none in a gap. */
+/** The instants of a reading, in order: one, two in an overlap, none in a gap. */
 export function instantsShowing(spans: readonly ClockSpan[], reading: number): number[] {
   return spans.flatMap(({ from, to, offset }) => {
     const instant = reading - offset;
@@ -46,7 +45,7 @@ export function instantsShowing(spans: readonly ClockSpan[], reading: number): n
   });
 }
 
-/** The first instant after the gap that swallows a reading; null where none does. */
+/** The first instant after the gap that skips a reading; null if none does. */
 export function gapEndOver(spans: readonly ClockSpan[], reading: number): number | null {
   for (const [index, { from, offset }] of spans.entries()) {
     const before = spans[index - 1];

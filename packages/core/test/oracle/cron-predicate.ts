@@ -1,10 +1,10 @@
 /**
- * Whether a wall-clock reading matches a cron expression: one question per part, no masks, no searching. It reads
- * expressions in its own way, assumes that they are valid, and shares nothing with the code under test.
+ * Whether a wall-clock reading matches a cron expression: one predicate per part, without masks or searches. It has its own
+ * parser, assumes valid expressions, and shares no code with the evaluator under test.
  */
 type ReadingPredicate = (reading: number) => boolean;
 
-/** A day, with what is needed to tell whether it matches. */
+/** A day with the facts that decide whether it matches. */
 interface Day {
   readonly day: number;
   readonly weekday: number;
@@ -48,8 +48,8 @@ export function isFixedTimeExpression(expression: string): boolean {
     .every((field) => !field.includes("*"));
 }
 
-/** The questions that an expression asks of a reading: of its second, minute and hour, and of its day. */
-export interface CronQuestions {
+/** The predicates of an expression on a reading: on its second, minute and hour, and on its day. */
+export interface CronPredicates {
   readonly isSecond: ValuePredicate;
   readonly isMinute: ValuePredicate;
   readonly isHour: ValuePredicate;
@@ -57,7 +57,7 @@ export interface CronQuestions {
   readonly isDate: (date: Date) => boolean;
 }
 
-export function cronQuestions(expression: string, dayMatch: "or" | "and" = "or"): CronQuestions {
+export function cronPredicates(expression: string, dayMatch: "or" | "and" = "or"): CronPredicates {
   const [second = "", minute = "", hour = "", monthDay = "", month = "", weekday = ""] = sixFields(expression);
   const isMonth = valueList(month, 12);
   const isDay = dayPredicate(monthDay, weekday, dayMatch);
@@ -70,7 +70,7 @@ export function cronQuestions(expression: string, dayMatch: "or" | "and" = "or")
 }
 
 export function cronPredicate(expression: string, dayMatch: "or" | "and" = "or"): ReadingPredicate {
-  const { isSecond, isMinute, isHour, isDate } = cronQuestions(expression, dayMatch);
+  const { isSecond, isMinute, isHour, isDate } = cronPredicates(expression, dayMatch);
   return (reading) => {
     const date = new Date(reading);
     if (!isMinute(date.getUTCMinutes()) || !isHour(date.getUTCHours()) || !isSecond(date.getUTCSeconds())) return false;
@@ -101,29 +101,35 @@ function dayPredicate(monthDay: string, weekday: string, dayMatch: "or" | "and")
 
 function monthDayPart(part: string): DayPredicate {
   if (part === "L") return ({ day, lastDay }) => day === lastDay;
+  if (part.startsWith("L") && part.endsWith("W")) {
+    const before = Number(part.slice(2, -1));
+    return (date) => date.day === nearestWorkday(date.lastDay - before, date);
+  }
   if (part.startsWith("L-")) return ({ day, lastDay }) => day === lastDay - Number(part.slice(2));
-  if (part === "LW") return (date) => date.day === nearestWorkday(date.lastDay, date);
   if (part.endsWith("W")) return (date) => date.day === nearestWorkday(Number(part.slice(0, -1)), date);
   const isValue = valuePart(part, 31);
   return ({ day }) => isValue(day);
 }
 
-/** Looks ever farther from the wished day until it meets a Monday to Friday of the same month. */
+/** Searches ever farther from the wished day until it meets a Monday to Friday of the same month. */
 function nearestWorkday(wished: number, { lastDay, weekdayOf }: Day): number {
-  if (wished > lastDay) return -1;
+  if (wished < 1 || wished > lastDay) return -1;
   for (const day of [wished, wished - 1, wished + 1, wished - 2, wished + 2]) {
     if (day >= 1 && day <= lastDay && weekdayOf(day) >= 1 && weekdayOf(day) <= 5) return day;
   }
-  throw new Error("three days in a row have a workday among them");
+  throw new Error("Three days in a row include a workday.");
 }
 
 function weekdayPart(part: string): DayPredicate {
   const [named = "", nth] = part.split("#");
-  if (nth !== undefined) {
-    return ({ day, weekday }) => weekday === Number(named) % 7 && Math.ceil(day / 7) === Number(nth);
-  }
   if (part.endsWith("L")) {
-    return ({ day, weekday, lastDay }) => weekday === Number(part.slice(0, -1)) % 7 && day > lastDay - 7;
+    const isLast = valuePart(named.replace("L", ""), 7);
+    return ({ day, weekday, lastDay }) => (isLast(weekday) || (weekday === 0 && isLast(7))) && day > lastDay - 7;
+  }
+  if (nth !== undefined) {
+    const isNamed = valuePart(named, 7);
+    const isNth = valuePart(nth, 5);
+    return ({ day, weekday }) => (isNamed(weekday) || (weekday === 0 && isNamed(7))) && isNth(Math.ceil(day / 7));
   }
   const isValue = valuePart(part, 7);
   return ({ weekday }) => isValue(weekday) || (weekday === 0 && isValue(7));

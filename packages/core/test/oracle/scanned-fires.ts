@@ -1,6 +1,6 @@
 import type { OracleSchedule } from "./brute-force-fires.js";
 import { type ClockSpan, gapEndOver, instantsShowing } from "./clock-spans.js";
-import { cronQuestions, isFixedTimeExpression } from "./cron-predicate.js";
+import { cronPredicates, isFixedTimeExpression } from "./cron-predicate.js";
 
 const DAY_MS = 86_400_000;
 
@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 const MARGIN_DAYS = 2;
 
 /**
- * As bruteForceFires, for ranges of a year: every day of the range is asked, and of those that match every hour, minute and
- * second. `spans` are those of the schedule's zone, over the range and two days more on both sides.
+ * Like bruteForceFires, for ranges of a year: tests every day of the range, and every hour, minute and second of matching days.
+ * `spans` are those of the zone of the schedule, over the range and two more days on both sides.
  */
 export function scannedFires(
   schedule: OracleSchedule,
@@ -39,7 +39,7 @@ interface Policy {
   readonly overlap: "first" | "second" | "both";
 }
 
-/** When a reading that matches fires. */
+/** The fires of a matching reading. */
 function firesOf(spans: readonly ClockSpan[], reading: number, { gap, overlap }: Policy): number[] {
   const [first, second = first] = instantsShowing(spans, reading);
   if (first === undefined || second === undefined) {
@@ -63,7 +63,7 @@ function* matchingDays(
   from: number,
   to: number,
 ): Generator<MatchingDay> {
-  const { isSecond, isMinute, isHour, isDate } = cronQuestions(expression, dayMatch);
+  const { isSecond, isMinute, isHour, isDate } = cronPredicates(expression, dayMatch);
   const times: number[] = [];
   for (const hour of upTo(23, isHour)) {
     for (const minute of upTo(59, isMinute)) {
@@ -76,11 +76,11 @@ function* matchingDays(
   }
 }
 
-function upTo(most: number, matches: (value: number) => boolean): number[] {
-  return Array.from({ length: most + 1 }, (_, value) => value).filter(matches);
+function upTo(max: number, matches: (value: number) => boolean): number[] {
+  return Array.from({ length: max + 1 }, (_, value) => value).filter(matches);
 }
 
-/** The offset that holds for every reading of a day; null where the clock jumps within a day of it. */
+/** The offset of every reading of a day; null if the clock jumps within a day of it. */
 function steadyOffsets(spans: readonly ClockSpan[]): (day: number) => number | null {
   return (day) => {
     const span = spans.find(({ from, to }) => from <= day - 2 * DAY_MS && day + 3 * DAY_MS <= to);

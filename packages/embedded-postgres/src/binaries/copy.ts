@@ -3,13 +3,12 @@ import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promi
 import { basename, dirname, join, relative } from "node:path";
 import { makeShared } from "../data-dir/home.js";
 import { systemCode } from "../errors.js";
-import { makeLinks } from "./links.js";
-import { readLibraryLinks } from "./native-folder.js";
+import { makeLinks, readLibraryLinks } from "./native-folder.js";
 
 /**
- * Copies the binaries once to a place that every user can read and returns where. The folder is named after what it
- * holds, so that two versions never meet, and appears under its name only when it is whole. A copy that lost files
- * since (a power cut before the disk had them) no longer matches its name and is made again.
+ * Copies the binaries once to a folder that every user can read and returns its path. The folder is named after its content,
+ * so that two versions never collide, and gets its name only when it is complete. A copy that lost files since (a power cut
+ * before the disk had them) does not match its name any more and is made again.
  */
 export async function ensureCopy(native: string, place: string): Promise<string> {
   const print = await fingerprint(native);
@@ -21,7 +20,7 @@ export async function ensureCopy(native: string, place: string): Promise<string>
   await copyReadable(native, draft);
   await makeLinks(join(draft, "lib"), join(draft, "lib"), await readLibraryLinks(native));
   if (await moveIfFree(draft, target)) return target;
-  // Another starter was faster and may run from its copy already; only one that is not whole is moved away.
+  // Another starter was faster and may already run from its copy; only an incomplete copy is moved away.
   const stale = `${target}.${process.pid}.old`;
   if ((await fingerprint(target)) !== print) {
     await moveIfFree(target, stale);
@@ -54,7 +53,7 @@ async function copyReadable(from: string, to: string): Promise<void> {
   }
 }
 
-/** A digest of every file's name and size; of nothing when the folder is missing. */
+/** A digest of the name and size of every file; of an empty list if the folder is missing. */
 async function fingerprint(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -7,12 +7,12 @@ import { DATABASE, type Site } from "../site.js";
 import { lastLines } from "./log-file.js";
 
 const PREFIX = "postgres.init-";
-const END_LOOK_MS = 20;
-const END_LOOKS = 500;
+const END_POLL_MS = 20;
+const END_POLLS = 500;
 
 /**
- * Makes the cluster beside its final place and renames it there when it is whole, so that a kill at any moment leaves
- * either no cluster or a complete one. `durable` is false only where fsync is off as well.
+ * Makes the cluster beside its final place and renames it when it is complete, so that a kill at any moment leaves either no
+ * cluster or a complete one. `durable` is false only if fsync is off too.
  */
 export async function initCluster(site: Site, password: string, durable: boolean): Promise<void> {
   const { home, account, binaries } = site;
@@ -48,25 +48,25 @@ async function run(site: Site, file: string, args: readonly string[], input?: st
   if (/No space left on device|Disk quota exceeded/.test(output)) throw diskFull(home.path, lastLines(output));
   throw new EmbeddedPostgresError(
     "embedded_start_failed",
-    `A new database could not be made in ${home.path}: ${file} ended with ${how}.\n${lastLines(output)}`,
+    `The launcher could not make a new database in ${home.path}: ${file} ended with ${how}.\n${lastLines(output)}`,
   );
 }
 
-/** Removes what a killed start left half made, after ending the initdb that may still work in it. */
+/** Removes incomplete clusters of killed starts, after ending an initdb that may still work in them. */
 export async function removeLeftovers(site: Site): Promise<void> {
   for (const name of await readdir(site.home.path)) {
     if (!name.startsWith(PREFIX)) continue;
     const room = join(site.home.path, name);
     site.log(`removing ${room}, which a killed start left behind`);
-    for (let look = 0; look < END_LOOKS; look += 1) {
+    for (let poll = 0; poll < END_POLLS; poll += 1) {
       const workers = (await listProcesses()).filter(
         ({ command, cwd }) =>
           /(^|\/)(initdb|postgres) /.test(command) && (command.includes(room) || cwd?.startsWith(room)),
       );
       if (workers.length === 0) break;
-      // Each runs in a session of its own; initdb's helpers are in its group.
+      // Each runs in its own session; the helpers of initdb are in its group.
       for (const worker of workers) killGroup(worker);
-      await site.timer.delay(END_LOOK_MS, { signal: site.signal });
+      await site.timer.delay(END_POLL_MS, { signal: site.signal });
     }
     await rm(room, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -6,11 +6,11 @@ import type { DataDir } from "../data-dir/data-dir.js";
 const LIMIT_BYTES = 8 * 1024 * 1024;
 const SHOWN_LINES = 15;
 
-/** PostgreSQL's log, `postgres.log`. It holds at most about 8 MB, and `postgres.log.1` as much of what came before. */
+/** The log of PostgreSQL, `postgres.log`. It has at most about 8 MB, and `postgres.log.1` as much of the part before. */
 export interface LogFile {
-  /** Opens the file for a server to write to; it outlives us. The caller closes the handle after the spawn. */
+  /** Opens the file for a server, which keeps it open after this process ends. The caller closes the handle after the spawn. */
   openForServer(): Promise<FileHandle>;
-  /** What was written since the last `openForServer`. */
+  /** The text since the last `openForServer`. */
   readRecent(): Promise<string>;
   /** Keeps the file within its bound until `close`. */
   keepSmall(): void;
@@ -52,8 +52,8 @@ export function lastLines(text: string): string {
 }
 
 /**
- * The server appends to a file that it never opens again, so the file is emptied in place once its content is copied.
- * Where files cannot be watched, the bound holds from one start to the next.
+ * The server never reopens the file, so it is emptied in place after its content is copied. If files cannot be watched, the
+ * bound is enforced at each start only.
  */
 function watchSize(path: string): FSWatcher | undefined {
   let busy = false;
@@ -66,7 +66,7 @@ function watchSize(path: string): FSWatcher | undefined {
     const watcher = watch(path, { persistent: false }, () => {
       if (busy) return;
       busy = true;
-      // A log that cannot be shortened is no reason to disturb the server.
+      // A failure to shorten the log must not disturb the server.
       shorten()
         .catch(() => undefined)
         .finally(() => (busy = false));

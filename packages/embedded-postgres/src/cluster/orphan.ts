@@ -1,15 +1,13 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isPidTaken, readProcess, type ProcessEntry } from "../process/process-table.js";
-import { orphanServer, type ServerProcess } from "../process/server-process.js";
-import { stopServer } from "../process/stop-server.js";
+import { type ProcessEntry, isPidTaken, readProcess } from "../process/process-table.js";
+import { type ServerProcess, orphanServer, stopServer } from "../process/server-process.js";
 import { DATABASE, type Site } from "../site.js";
-import { answers } from "./answers.js";
-import { readPostmasterFile, type PostmasterFile } from "./postmaster-file.js";
+import { type PostmasterFile, acceptsSessions, readPostmasterFile } from "./readiness.js";
 
-const LOOK_MS = 20;
-/** A second: no living server leaves its file empty for so long. */
-const GARBLED_LOOKS = 50;
+const POLL_MS = 20;
+/** A second: no live server leaves its file empty for so long. */
+const GARBLED_READS = 50;
 const START_MS = 60_000;
 
 export interface Adopted {
@@ -18,8 +16,8 @@ export interface Adopted {
 }
 
 /**
- * Deals with the server of a killed owner, if there is one. Adopts it when it runs just as we would run it (`suits`
- * says so) and takes sessions; otherwise ends it, and the caller starts its own. Nothing committed is lost either way.
+ * Handles the server of a killed owner, if there is one. Adopts it if it runs with the arguments that this launcher would use
+ * (`suits`) and accepts sessions; otherwise ends it, and the caller starts its own. No committed data is lost either way.
  */
 export async function adoptOrphan(
   site: Site,
@@ -33,32 +31,32 @@ export async function adoptOrphan(
     site.log(`adopting the running PostgreSQL (pid ${entry.pid}, port ${file.port}) of an owner that was killed`);
     return { server, port: file.port };
   }
-  site.log(`ending the PostgreSQL (pid ${entry.pid}) of an owner that was killed, to start it anew`);
+  site.log(`ending the PostgreSQL (pid ${entry.pid}) of an owner that was killed, to start it again`);
   await stopServer(server, "fast");
   return undefined;
 }
 
 async function findOrphan(site: Site): Promise<{ entry: ProcessEntry; file: PostmasterFile } | undefined> {
   const { cluster } = site.home;
-  for (let look = 0; look < GARBLED_LOOKS; look += 1) {
+  for (let read = 0; read < GARBLED_READS; read += 1) {
     const file = await readPostmasterFile(cluster);
     if (file === undefined) return undefined;
     if (file === "garbled") {
-      await site.timer.delay(LOOK_MS, { signal: site.signal });
+      await site.timer.delay(POLL_MS, { signal: site.signal });
       continue;
     }
     const entry = await readProcess(file.pid);
     if (entry && isServerOf(entry, cluster)) return { entry, file };
-    // PostgreSQL takes over the file of a process that is gone, but not while another program or a zombie has its pid.
+    // PostgreSQL takes over the file of a dead process, but not while another program or a zombie has its pid.
     if (!isPidTaken(file.pid)) return undefined;
     break;
   }
-  site.log("removing a postmaster.pid that no server stands behind");
+  site.log("removing a postmaster.pid without a server");
   await rm(join(cluster, "postmaster.pid"), { force: true });
   return undefined;
 }
 
-/** By its arguments, and by its working directory too, should the data directory have been moved while it ran. */
+/** By its arguments, or by its working directory if the data directory was moved while it ran. */
 function isServerOf(entry: ProcessEntry, cluster: string): boolean {
   if (process.platform === "win32") return true;
   return (
@@ -67,12 +65,12 @@ function isServerOf(entry: ProcessEntry, cluster: string): boolean {
 }
 
 async function becomesReady(site: Site, pid: number): Promise<boolean> {
-  for (let waited = 0; waited < START_MS; waited += LOOK_MS) {
+  for (let waited = 0; waited < START_MS; waited += POLL_MS) {
     const file = await readPostmasterFile(site.home.cluster);
     if (file === undefined || file === "garbled" || file.pid !== pid) return false;
     if (file.status === "stopping" || (await readProcess(pid)) === undefined) return false;
-    if (file.status === "ready") return answers(file.port, DATABASE, site.timer);
-    await site.timer.delay(LOOK_MS, { signal: site.signal });
+    if (file.status === "ready") return acceptsSessions(file.port, DATABASE, site.timer);
+    await site.timer.delay(POLL_MS, { signal: site.signal });
   }
   return false;
 }

@@ -4,7 +4,7 @@ import { EmbeddedPostgresError, systemCode } from "../errors.js";
 
 const HOST = "127.0.0.1";
 
-/** The fixed port if there is one, else the preferred one if it is free, else any. */
+/** The fixed port if there is one, else the preferred one if it is free, else any free one. */
 export async function choosePort(fixed: number | undefined, preferred: number | undefined): Promise<number> {
   if (fixed !== undefined) {
     if (await bind(fixed)) return fixed;
@@ -20,7 +20,7 @@ export async function isPortFree(port: number): Promise<boolean> {
 export function portInUse(port: number): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "embedded_port_in_use",
-    `Port ${port} on ${HOST} is taken by another program. Name another port, or none to get a free one.`,
+    `Another program has port ${port} on ${HOST}. Name another port, or none to get a free one.`,
   );
 }
 
@@ -30,7 +30,7 @@ async function anyPort(): Promise<number> {
   throw new EmbeddedPostgresError("embedded_port_in_use", `No port is free on ${HOST}.`);
 }
 
-/** Takes the port for a moment; undefined when someone has it. */
+/** Binds the port for a moment; undefined if another process has it. */
 async function bind(port: number): Promise<number | undefined> {
   const server = createServer();
   try {

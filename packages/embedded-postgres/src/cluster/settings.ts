@@ -10,12 +10,12 @@ export function availableMemoryBytes(): number {
 }
 
 /**
- * Settings for a machine that has other work to do. What is stored is safe: fsync, synchronous_commit and
- * full_page_writes keep their default, on. Only names that every version since 14 knows.
+ * Settings for a machine that runs other programs too. Stored data is safe: fsync, synchronous_commit and full_page_writes keep
+ * their default, on. Only names that every version since 14 has.
  */
 export function tunedSettings(memoryBytes: number): Readonly<Record<string, string>> {
-  const share = (part: number, leastMb: number, mostMb: number) =>
-    `${Math.round(Math.min(mostMb, Math.max(leastMb, memoryBytes / part / MB)))}MB`;
+  const share = (part: number, minMb: number, maxMb: number) =>
+    `${Math.round(Math.min(maxMb, Math.max(minMb, memoryBytes / part / MB)))}MB`;
   return {
     shared_buffers: share(16, 32, 512),
     effective_cache_size: share(2, 128, 8192),
@@ -24,7 +24,7 @@ export function tunedSettings(memoryBytes: number): Readonly<Record<string, stri
     max_connections: "100",
     max_wal_size: "1GB",
     min_wal_size: "80MB",
-    // Queue tables turn over quickly: look often, and let a vacuum finish.
+    // Queue tables change quickly: check often, and let a vacuum finish.
     autovacuum_naptime: "10s",
     autovacuum_vacuum_cost_delay: "1ms",
     // Queries are short; compiling them costs more than it saves. Disks are SSDs.
@@ -38,7 +38,7 @@ export function tunedSettings(memoryBytes: number): Readonly<Record<string, stri
   };
 }
 
-/** What must hold whatever the caller asks for: loopback only, the log where we look for it, each line with its SQLSTATE. */
+/** Settings that the caller cannot change: loopback only, and a log on stderr with the SQLSTATE in each line. */
 const FIXED: Readonly<Record<string, string>> = {
   log_line_prefix: "%m [%p] %e ",
   listen_addresses: "127.0.0.1",
@@ -47,7 +47,7 @@ const FIXED: Readonly<Record<string, string>> = {
   log_destination: "stderr",
 };
 
-/** The postmaster's arguments. `-D` comes first: it is how an orphan is recognised. */
+/** The arguments of the postmaster. `-D` is first, since it identifies an orphan. */
 export function serverArgs(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
   const merged = { ...settings, ...FIXED };
   const pairs = Object.entries(merged).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -59,8 +59,8 @@ export function checkSettings(settings: Readonly<Record<string, string>>): void 
     if (/^[a-z_][a-z0-9_.]*$/.test(name) && !(name in FIXED) && name !== "port" && name !== "data_directory") continue;
     throw new EmbeddedPostgresError(
       "embedded_setting_invalid",
-      `"${name}" cannot be set for the embedded PostgreSQL: ` +
-        "its address, port, directory and log are the launcher's, and a setting's name is written in lower case.",
+      `Setting "${name}" is not allowed for the embedded PostgreSQL: ` +
+        "the launcher sets its address, port, directory and log, and names of settings are in lower case.",
     );
   }
 }

@@ -1,7 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { readFile, readdir, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { EmbeddedPostgresError } from "../errors.js";
 
-/** A user of the system under whom PostgreSQL runs. */
+/** The user of the operating system that runs PostgreSQL. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
@@ -9,9 +11,9 @@ export interface Account {
 }
 
 /**
- * PostgreSQL refuses to run as root. For root this is the user to become: whoever owns the database or the data
- * directory already, else `postgres`, else `nobody`. An ordinary user stays who they are (undefined).
- * Only users with an entry in the password file will do, because initdb looks itself up.
+ * PostgreSQL refuses to run as root. For root this is the user of the server: the owner of the database or of the data
+ * directory, else `postgres`, else `nobody`. Undefined for an ordinary user, who needs no other account.
+ * The user needs an entry in the password file, because initdb reads its own entry.
  */
 export async function chooseAccount(dataDir: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -30,7 +32,7 @@ export async function chooseAccount(dataDir: string): Promise<Account | undefine
   }
   throw new EmbeddedPostgresError(
     "embedded_user_missing",
-    "PostgreSQL does not run as root, and this system has no user postgres or nobody to run it as. " +
+    `PostgreSQL does not run as root, and this system has neither a user "postgres" nor "nobody". ` +
       "Start Carillon as an ordinary user, or set CARILLON_DATABASE_URL to a PostgreSQL of your own.",
   );
 }
@@ -39,7 +41,36 @@ export function parsePasswd(text: string): readonly Account[] {
   return text.split("\n").flatMap((line) => {
     const [name, , uid, gid] = line.split(":");
     if (!name || name.startsWith("#") || !/^-?\d+$/.test(uid ?? "") || !/^-?\d+$/.test(gid ?? "")) return [];
-    // macOS writes nobody as -2, which the kernel sees as an unsigned number.
+    // macOS writes negative numbers, which the kernel reads as unsigned.
     return [{ name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }];
   });
+}
+
+const READ = 4;
+const EXECUTE = 1;
+
+/** Whether the mode bits grant access. Access lists are ignored, so the result may be too strict. */
+export function permits(file: Pick<Stats, "mode" | "uid" | "gid">, { uid, gid }: Account, wanted: number): boolean {
+  const shift = file.uid === uid ? 6 : file.gid === gid ? 3 : 0;
+  return ((file.mode >> shift) & wanted) === wanted;
+}
+
+/** The first directory on the path, itself included, that the account may not pass through. */
+export async function firstBarrier(path: string, account: Account): Promise<string | undefined> {
+  const real = await realpath(path);
+  for (let dir = real; ; dir = dirname(dir)) {
+    if (!permits(await stat(dir), account, EXECUTE)) return dir;
+    if (dir === dirname(dir)) return undefined;
+  }
+}
+
+/** Whether the account can read everything below a folder and run what is in its `bin`. */
+export async function canRun(native: string, account: Account): Promise<boolean> {
+  if (await firstBarrier(native, account)) return false;
+  const entries = await readdir(native, { recursive: true, withFileTypes: true });
+  const allowed = entries.map(async (entry) => {
+    const wanted = entry.isDirectory() || entry.parentPath === join(native, "bin") ? READ | EXECUTE : READ;
+    return permits(await stat(join(entry.parentPath, entry.name)), account, wanted);
+  });
+  return (await Promise.all(allowed)).every(Boolean);
 }

@@ -1,32 +1,43 @@
 import { randomBytes } from "node:crypto";
-import { chmod, lchown, open, readdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import {
+  chmod,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  stat,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { EmbeddedPostgresError, notWritable, systemCode } from "../errors.js";
 import type { Account } from "./account.js";
-import { makeFolders } from "./make-folders.js";
 
-/** What is remembered of the last server that was ready. Its presence says that the data directory was in use before. */
+/** The last server that was ready. Its presence shows that the data directory was in use before. */
 export interface LastServer {
   readonly port: number;
   readonly version: string;
 }
 
-/** The directory the user named, after it was made usable. */
+/** The prepared data directory. */
 export interface DataDir {
   /** Absolute and without symbolic links. */
   readonly path: string;
-  /** Gives files that root made here to the directory's owner, who may be an ordinary user who starts next time. */
+  /** Gives files that root made here to the owner of the directory, since an ordinary user may start the next server. */
   own(...paths: readonly string[]): Promise<void>;
 }
 
 /**
- * Makes the data directory private. One that held files before keeps its mode, because it may be a directory that was
- * named by mistake; what is private in it protects itself. For root the group of PostgreSQL's user may pass through.
+ * Makes the data directory private. One with existing files keeps its mode, because it may have been named by mistake; private
+ * files have modes of their own. For root the group of PostgreSQL's user may pass through.
  */
 export async function openDataDir(dataDir: string, account: Account | undefined): Promise<DataDir> {
   const requested = resolve(dataDir);
   await makeFolders(requested, 0o700).catch((error: unknown) => {
-    // A file system that takes no folders, as /proc, says that the new one is missing.
+    // A file system without new folders, such as /proc, reports the new one as missing.
     throw systemCode(error) === "ENOENT" ? notWritable(requested, "it cannot be made there", error) : error;
   });
   const path = await realpath(requested);
@@ -47,14 +58,14 @@ export async function openDataDir(dataDir: string, account: Account | undefined)
   };
 }
 
-/** A database and its password are not for a repository. Never in a directory that holds something else. */
+/** Keeps a database and its password out of repositories. Never called for a directory with other files. */
 async function keepFromGit(path: string): Promise<void> {
   await writeFile(join(path, ".gitignore"), "*\n", { flag: "wx" }).catch(() => {
-    // Nothing depends on it.
+    // The file is optional.
   });
 }
 
-/** Writes a file so that it is either the old or the new one, whenever the machine stops. */
+/** Writes a file atomically: after a crash it is either the old or the new one. */
 async function writeWhole(dataDir: DataDir, name: string, text: string): Promise<void> {
   const path = join(dataDir.path, name);
   const draft = `${path}.${process.pid}.new`;
@@ -84,14 +95,14 @@ export async function rememberServer(dataDir: DataDir, server: LastServer): Prom
   await writeWhole(dataDir, "server.json", `${JSON.stringify(server)}\n`);
 }
 
-/** The password, made before the database, so that there is never a database whose password nobody knows. */
+/** The password, made before the database, so that no database exists without a known password. */
 export async function ensurePassword(dataDir: DataDir, clusterExists: boolean): Promise<string> {
   const known = (await readIfThere(join(dataDir.path, "password")))?.trim();
   if (known) return known;
   if (clusterExists) {
     throw new EmbeddedPostgresError(
       "embedded_data_dir_incomplete",
-      `The database in ${dataDir.path} has no file "password" beside it any more. Put it back from a backup, or remove ` +
+      `The file "password" of the database in ${dataDir.path} is missing. Put it back from a backup, or remove ` +
         "the directory to begin with an empty database.",
     );
   }
@@ -107,4 +118,46 @@ export async function readIfThere(path: string): Promise<string | undefined> {
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/**
+ * Whether a start on this data directory would find a database, or would refuse to replace a missing one. Read-only.
+ */
+export async function hasEmbeddedDatabase(dataDir: string): Promise<boolean> {
+  const path = resolve(dataDir);
+  if (await exists(stat(join(path, "postgres")))) return true;
+  return exists(lstat(join(path, "server.json")));
+}
+
+/** A path that cannot be read counts as existing: the start reports the reason. */
+function exists(found: Promise<unknown>): Promise<boolean> {
+  return found.then(
+    () => true,
+    (error: unknown) => !["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? ""),
+  );
+}
+
+/**
+ * Makes missing folders and returns the first new one. Works step by step from the nearest existing folder, because
+ * `mkdir({ recursive: true })` never ends if no folder can be made, as in /proc.
+ */
+export async function makeFolders(path: string, mode: number): Promise<string | undefined> {
+  if (await isFolder(path)) return undefined;
+  const parent = dirname(path);
+  const first = parent === path ? undefined : await makeFolders(parent, mode);
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (await isFolder(path)) return first;
+    throw error;
+  }
+  return first ?? path;
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }

@@ -14,12 +14,10 @@ import {
 } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { EmbeddedPostgresError, systemCode } from "../errors.js";
-import { firstBarrier } from "./access.js";
-import type { Account } from "./account.js";
-import { readLastServer, type DataDir } from "./data-dir.js";
-import { makeFolders } from "./make-folders.js";
+import { type Account, firstBarrier } from "./account.js";
+import { type DataDir, makeFolders, readLastServer } from "./data-dir.js";
 
-/** The place of everything that PostgreSQL's own user must reach: the cluster, its libraries, a cluster being made. */
+/** The folder of everything that PostgreSQL's user must reach: the cluster, its libraries, a cluster being made. */
 export interface Home {
   readonly path: string;
   readonly cluster: string;
@@ -29,7 +27,7 @@ export interface Home {
 /**
  * Usually the data directory itself. When root's data directory lies behind a directory that PostgreSQL's user may
  * not pass (as /root, mode 0700), a directory below `sharedDir`; `postgres` in the data directory is then a symbolic
- * link to the cluster. The link is made before the cluster, so that a kill in between loses track of nothing.
+ * link to the cluster. The link is made before the cluster, so that a kill in between leaves no untracked cluster.
  */
 export async function findHome(dataDir: DataDir, account: Account | undefined, sharedDir: string): Promise<Home> {
   const entry = join(dataDir.path, "postgres");
@@ -53,7 +51,7 @@ async function linkedHome(dataDir: DataDir, cluster: string, account: Account | 
   if (!clusterExists && (await readLastServer(dataDir))) {
     throw new EmbeddedPostgresError(
       "embedded_data_dir_incomplete",
-      `The database of ${dataDir.path} was in ${cluster}, which is gone. Restore it there, or remove ${dataDir.path} ` +
+      `The database of ${dataDir.path} was in ${cluster}, which does not exist any more. Restore it there, or remove ${dataDir.path} ` +
         "to begin with an empty database.",
     );
   }
@@ -82,14 +80,14 @@ async function makeSharedHome(dataDir: DataDir, entry: string, account: Account,
   return { path, cluster, clusterExists: false };
 }
 
-/** A directory for all users to pass through and only root to write, whatever the umask. */
+/** A directory for all users to pass through and only root to write, with any umask. */
 export async function makeShared(path: string): Promise<void> {
   const first = await makeFolders(path, 0o755);
   if (first === undefined) return;
   for (let dir = path; dir.length >= first.length; dir = dirname(dir)) await chmod(dir, 0o755);
 }
 
-/** A cluster that root copied back from a backup belongs to root; PostgreSQL wants it to belong to its own user. */
+/** A cluster that root copied back from a backup belongs to root; PostgreSQL requires its own user as the owner. */
 async function giveCluster(cluster: string, account: Account): Promise<void> {
   if ((await stat(cluster)).uid !== 0) return;
   for (const entry of await readdir(cluster, { recursive: true, withFileTypes: true })) {

@@ -13,10 +13,10 @@ export interface Ownership {
 const TRIES = 100;
 
 /**
- * The owner is the one file in the directory `owner`; its name tells pid, start of the process and a random word.
- * A starter prepares a directory of its own with its file inside and renames it to `owner`, which the system allows
- * only while `owner` is missing or empty. A dead owner's file is removed by its unique name, so that however many
- * starters race, none can remove the file of a living owner, and exactly one rename succeeds.
+ * The owner is the single file in the directory `owner`; its name has the pid, the start of the process and a random part. A
+ * starter prepares its own directory with its file and renames it to `owner`, which the system allows only while `owner` is
+ * missing or empty. The file of a dead owner is removed by its unique name, so no racing starter can remove the file of a live
+ * owner, and exactly one rename succeeds.
  */
 export async function takeOwnership(dataDir: DataDir): Promise<Ownership> {
   const self = await readProcess(process.pid);
@@ -39,7 +39,7 @@ export async function takeOwnership(dataDir: DataDir): Promise<Ownership> {
 async function moveIn(staged: string, owner: string, dataDir: string): Promise<void> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     for (const holder of await listDir(owner)) {
-      const pid = await livingPid(holder);
+      const pid = await livePid(holder);
       if (pid !== undefined) throw inUse(dataDir, `process ${pid}`);
       await removeFile(join(owner, holder));
     }
@@ -47,24 +47,24 @@ async function moveIn(staged: string, owner: string, dataDir: string): Promise<v
       await rename(staged, owner);
       return;
     } catch (error) {
-      // Another starter was faster. Windows also says EPERM for an empty directory that is in the way.
+      // Another starter was faster. Windows also reports EPERM if the target is an empty directory.
       const code = systemCode(error);
       if (code !== "ENOTEMPTY" && code !== "EEXIST" && !(process.platform === "win32" && code === "EPERM")) throw error;
       if (process.platform === "win32") await rm(owner, { recursive: false }).catch(() => undefined);
     }
   }
-  throw inUse(dataDir, "several processes that start at this moment");
+  throw inUse(dataDir, "several processes that are starting");
 }
 
 async function removeDeadStages(dataDir: string): Promise<void> {
   for (const entry of await listDir(dataDir)) {
-    if (!entry.startsWith("owner.") || (await livingPid(entry.slice("owner.".length))) !== undefined) continue;
+    if (!entry.startsWith("owner.") || (await livePid(entry.slice("owner.".length))) !== undefined) continue;
     await rm(join(dataDir, entry), { recursive: true, force: true });
   }
 }
 
-/** The pid in an owner's name while that very process lives. */
-async function livingPid(name: string): Promise<number | undefined> {
+/** The pid in an owner's name, if exactly that process is alive. */
+async function livePid(name: string): Promise<number | undefined> {
   const [pid, start] = name.split(".");
   const found = await readProcess(Number(pid));
   return found && found.start === start ? found.pid : undefined;
@@ -88,7 +88,7 @@ async function removeFile(path: string): Promise<void> {
 function inUse(dataDir: string, who: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "embedded_data_dir_in_use",
-    `The data directory ${dataDir} is in use by ${who}. Stop that first, or name another directory with --data-dir; ` +
+    `Data directory ${dataDir} is in use by ${who}. Stop it first, or name another directory with --data-dir; ` +
       "several nodes on one database need CARILLON_DATABASE_URL.",
   );
 }

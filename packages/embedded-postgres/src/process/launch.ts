@@ -9,13 +9,13 @@ export interface Launch {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly stdio: StdioOptions;
-  /** Whom to become; undefined stays who we are. */
+  /** The user of the process; undefined: the current one. */
   readonly account: Account | undefined;
 }
 
 /**
- * Starts a process in a session of its own, so that Ctrl-C in the terminal reaches us and not the database. A start
- * that the system refuses rejects here; no `error` event is ever left without a listener.
+ * Starts a process in its own session, so that Ctrl-C in the terminal reaches this process and not the database. Rejects if the
+ * system refuses the start; `error` events always have a listener.
  */
 export async function launch({ file, args, env, cwd, stdio, account }: Launch): Promise<ChildProcess> {
   const identity = account ? { uid: account.uid, gid: account.gid } : {};
@@ -66,6 +66,6 @@ export function killGroup({ pid }: { readonly pid?: number | undefined }): void 
   try {
     process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
   } catch {
-    // It ended in this moment.
+    // The process ended at this moment.
   }
 }

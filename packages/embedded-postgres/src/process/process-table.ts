@@ -2,20 +2,20 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** A living process. Its pid alone proves nothing, since pids are reused; pid and start together name one process. */
+/** A live process. Pids are reused, so only pid and start together identify a process. */
 export interface ProcessEntry {
   readonly pid: number;
   /** Differs between any two processes that ever had the same pid, reboots included. */
   readonly start: string;
   /** The arguments, joined by spaces. */
   readonly command: string;
-  /** Where the system tells. */
+  /** Undefined if the system does not provide it. */
   readonly cwd: string | undefined;
 }
 
 const run = promisify(execFile);
 
-/** The process with this pid; undefined when there is none or it is a zombie that nobody has reaped. */
+/** The process with this pid; undefined if there is none, or a zombie that was not reaped. */
 export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
   if (process.platform === "linux") return readLinuxProcess(String(pid));
   if (process.platform === "win32")
@@ -23,7 +23,7 @@ export async function readProcess(pid: number): Promise<ProcessEntry | undefined
   return (await readByPs(["-p", String(pid)]))[0];
 }
 
-/** Every living process that this user can see. Empty on Windows, where we do not look. */
+/** Every live process that this user can see. Always empty on Windows. */
 export async function listProcesses(): Promise<readonly ProcessEntry[]> {
   if (process.platform === "win32") return [];
   if (process.platform !== "linux") return readByPs(["-ax"]);
@@ -32,7 +32,7 @@ export async function listProcesses(): Promise<readonly ProcessEntry[]> {
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** Whether the pid is taken, be it by a zombie. That is what PostgreSQL looks at. */
+/** Whether a process, possibly a zombie, has the pid. PostgreSQL applies the same test. */
 export function isPidTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);

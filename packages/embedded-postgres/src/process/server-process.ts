@@ -1,20 +1,21 @@
-import type { ChildProcess } from "node:child_process";
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
+import { EmbeddedPostgresError } from "../errors.js";
+import type { StopMode } from "../options.js";
 import type { Timer } from "../timer.js";
-import { readProcess, type ProcessEntry } from "./process-table.js";
+import { type ProcessEntry, readProcess } from "./process-table.js";
 
-/** A postmaster, our child or an orphan that we adopted. */
+/** A postmaster: a child of this process, or an adopted orphan. */
 export interface ServerProcess {
   readonly pid: number;
-  /** Resolves when the process has ended. Does not hold our own process open unless someone waits in `exitWithin`. */
+  /** Resolves when the process has ended. Does not keep this process alive, unless `exitWithin` is pending. */
   readonly exited: Promise<void>;
-  /** Sends a signal; nothing happens when the process is gone. */
+  /** Sends a signal; does nothing if the process has ended. */
   signal(name: NodeJS.Signals): void;
   exitWithin(ms: number): Promise<boolean>;
 }
 
-const ORPHAN_LOOK_MS = 500;
-const ORPHAN_STOP_LOOK_MS = 20;
+const ORPHAN_POLL_MS = 500;
+const ORPHAN_STOP_POLL_MS = 20;
 
 export function childServer(child: ChildProcess, pid: number, timer: Timer, pgCtl: string): ServerProcess {
   const exited = new Promise<void>((resolve) => {
@@ -40,15 +41,15 @@ export function childServer(child: ChildProcess, pid: number, timer: Timer, pgCt
   };
 }
 
-/** Nothing tells us when a process that is not our child ends, so we look: now and then, and closely during a stop. */
+/** The system does not report the end of a process that is not a child, so it is polled: slowly, and quickly during a stop. */
 export function orphanServer(entry: ProcessEntry, timer: Timer, pgCtl: string): ServerProcess {
   let gone = false;
-  const look = async () => {
+  const poll = async () => {
     gone ||= (await readProcess(entry.pid))?.start !== entry.start;
     return gone;
   };
   const watch = async () => {
-    while (!(await look())) await timer.delay(ORPHAN_LOOK_MS, { keepAlive: false });
+    while (!(await poll())) await timer.delay(ORPHAN_POLL_MS, { keepAlive: false });
   };
   return {
     pid: entry.pid,
@@ -63,8 +64,8 @@ export function orphanServer(entry: ProcessEntry, timer: Timer, pgCtl: string): 
         () => true,
       );
       let isLate = false;
-      while (!(await look()) && !isLate) {
-        isLate = await Promise.race([late, timer.delay(ORPHAN_STOP_LOOK_MS).then(() => false)]);
+      while (!(await poll()) && !isLate) {
+        isLate = await Promise.race([late, timer.delay(ORPHAN_STOP_POLL_MS).then(() => false)]);
       }
       enough.abort();
       return gone;
@@ -73,7 +74,7 @@ export function orphanServer(entry: ProcessEntry, timer: Timer, pgCtl: string): 
 }
 
 function sendSignal(pid: number, name: NodeJS.Signals, pgCtl: string): void {
-  // Windows has no signals: PostgreSQL listens on a pipe of its own, which pg_ctl knows how to write to.
+  // Windows has no signals: PostgreSQL listens on a pipe, to which pg_ctl writes.
   if (process.platform === "win32" && name !== "SIGKILL") {
     execFile(pgCtl, ["kill", name.slice(3), String(pid)], { windowsHide: true }, () => undefined);
     return;
@@ -81,6 +82,25 @@ function sendSignal(pid: number, name: NodeJS.Signals, pgCtl: string): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended in this moment.
+    // The process ended at this moment.
   }
+}
+
+/** Signals to a postmaster, with the time before the next, stronger one. */
+const STOP_SIGNALS: readonly (readonly [NodeJS.Signals, number])[] = [
+  ["SIGINT", 30_000], // fast: ends sessions, writes a checkpoint
+  ["SIGQUIT", 10_000], // immediate: the next start recovers from the log, nothing committed is lost
+  ["SIGKILL", 5_000], // for a stopped or stuck process; its children end themselves
+];
+
+export async function stopServer(server: ServerProcess, mode: StopMode, signalled?: () => void | Promise<void>) {
+  for (const [signal, limitMs] of mode === "fast" ? STOP_SIGNALS : STOP_SIGNALS.slice(1)) {
+    server.signal(signal);
+    await signalled?.();
+    if (await server.exitWithin(limitMs)) return;
+  }
+  throw new EmbeddedPostgresError(
+    "embedded_stop_failed",
+    `PostgreSQL (pid ${server.pid}) did not end, not even after SIGKILL. It probably waits for a disk that does not respond.`,
+  );
 }

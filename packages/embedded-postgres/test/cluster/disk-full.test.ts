@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from "../../src/index.js";
 import { query, scratchDir } from "../launcher/scratch.js";
 import { isRoot, mountTmpfs } from "../launcher/system.js";
 
-/** Writes until the disk has no room left. */
+/** Writes until the disk is full. */
 async function fill(path: string): Promise<void> {
   const file = await open(path, "w");
   const write = async () => {
@@ -16,7 +16,7 @@ async function fill(path: string): Promise<void> {
 }
 
 describe.skipIf(!isRoot)("a full disk (needs root, to mount a small one)", () => {
-  it("is named when a new database does not fit, and nothing half made stays", async () => {
+  it("a full disk is reported when a new database does not fit, and nothing incomplete stays", async () => {
     const disk = await mountTmpfs(await scratchDir(), "size=16m,mode=755");
     const dataDir = join(disk.path, "data");
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toMatchObject({ code: "embedded_disk_full" });
@@ -26,7 +26,7 @@ describe.skipIf(!isRoot)("a full disk (needs root, to mount a small one)", () =>
     await disk.unmount();
   });
 
-  it("is named when an existing database cannot start, which loses nothing and starts once there is room", async () => {
+  it("a full disk is reported when an existing database cannot start, which loses no data and starts once there is space", async () => {
     const disk = await mountTmpfs(await scratchDir(), "size=128m,mode=755");
     const dataDir = join(disk.path, "data");
     const first = await startEmbeddedPostgres({ dataDir });

@@ -25,22 +25,25 @@ describe("a launcher killed with -9", () => {
     },
   );
 
-  it.each([...DURING_START, ...DURING_STOP])("at %s of a later start loses no row", async (holdAt) => {
-    const dataDir = await storedDataDir();
-    const killed = new Launcher({ dataDir, holdAt });
-    if (holdAt.startsWith("stop")) {
-      await query((await killed.ready()).url, "insert into kept values (43)");
-      killed.requestStop();
-    }
-    await killed.until("held");
-    await killed.kill();
-    const next = await startEmbeddedPostgres({ dataDir });
-    const expected = holdAt.startsWith("stop") ? [{ answer: 42 }, { answer: 43 }] : [{ answer: 42 }];
-    expect(await query(next.url, "select answer from kept order by answer")).toEqual(expected);
-    await next.stop();
-  });
+  it.each([...DURING_START, ...DURING_STOP])(
+    "a launcher that is killed at %s of a later start loses no row",
+    async (holdAt) => {
+      const dataDir = await storedDataDir();
+      const killed = new Launcher({ dataDir, holdAt });
+      if (holdAt.startsWith("stop")) {
+        await query((await killed.ready()).url, "insert into kept values (43)");
+        killed.requestStop();
+      }
+      await killed.until("held");
+      await killed.kill();
+      const next = await startEmbeddedPostgres({ dataDir });
+      const expected = holdAt.startsWith("stop") ? [{ answer: 42 }, { answer: 43 }] : [{ answer: 42 }];
+      expect(await query(next.url, "select answer from kept order by answer")).toEqual(expected);
+      await next.stop();
+    },
+  );
 
-  it("leaves a server that the next start adopts, with every row, and stops like its own", async () => {
+  it("a killed launcher leaves a server that the next start adopts, with every row, and stops", async () => {
     const dataDir = await storedDataDir();
     const killed = new Launcher({ dataDir });
     const orphan = await killed.ready();
@@ -56,7 +59,7 @@ describe("a launcher killed with -9", () => {
     await fresh.stop();
   });
 
-  it("again and again leaves one server, which stays the same", async () => {
+  it("a launcher that is killed repeatedly leaves one server, which stays the same", async () => {
     const dataDir = await storedDataDir();
     const pids = new Set<number>();
     for (let round = 0; round < 3; round += 1) {

@@ -56,7 +56,7 @@ describe("an embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  it("gives a dead owner's directory to exactly one of several that start at once", async () => {
+  it("gives the directory of a dead owner to exactly one of several concurrent starts", async () => {
     const dataDir = await storedDataDir();
     const dead = new Launcher({ dataDir });
     await dead.ready();
@@ -70,7 +70,7 @@ describe("an embedded PostgreSQL", () => {
     await racers[results.findIndex(({ event }) => event === "ready")]?.stop();
   });
 
-  it("runs on when SIGINT goes to the launcher's whole process group, so that the node can drain first", async () => {
+  it("the server keeps running when SIGINT goes to the process group of the launcher, so that the node can drain first", async () => {
     const launcher = new Launcher({ dataDir: await storedDataDir() });
     const { url } = await launcher.ready();
     launcher.interruptGroup();
@@ -79,7 +79,7 @@ describe("an embedded PostgreSQL", () => {
     await launcher.stop();
   });
 
-  it("stops once however often it is asked, and also when PostgreSQL ended by itself", async () => {
+  it("stop is idempotent, also after PostgreSQL ended by itself", async () => {
     const dataDir = await storedDataDir();
     const server = await startEmbeddedPostgres({ dataDir });
     await Promise.all([server.stop(), server.stop("immediate"), server.stop()]);
@@ -92,7 +92,7 @@ describe("an embedded PostgreSQL", () => {
     await last.stop();
   });
 
-  it("ends a server that obeys neither SIGINT nor SIGQUIT, and starts again on what it left", async () => {
+  it("ends a server that ignores SIGINT and SIGQUIT, and starts again on its data", async () => {
     const dataDir = await storedDataDir();
     const server = await startEmbeddedPostgres({ dataDir, timer: hurried });
     process.kill(server.pid, "SIGSTOP");
@@ -102,7 +102,7 @@ describe("an embedded PostgreSQL", () => {
     await next.stop();
   });
 
-  it("waits for the sessions of a postmaster that was killed under it", async () => {
+  it("waits for the sessions of a killed postmaster", async () => {
     const dataDir = await storedDataDir();
     const server = await startEmbeddedPostgres({ dataDir });
     process.kill(server.pid, "SIGKILL");
@@ -114,7 +114,7 @@ describe("an embedded PostgreSQL", () => {
   });
 
   it.each(["initdb-running", "server-spawned", "ready"] as const)(
-    "gives up the start at %s when told to",
+    "aborts the start at %s by the signal",
     async (moment) => {
       const dataDir = join(await scratchDir(), "data");
       const giveUp = new AbortController();
@@ -125,7 +125,7 @@ describe("an embedded PostgreSQL", () => {
     },
   );
 
-  it("takes another port when the remembered one is taken, and remembers that", async () => {
+  it("uses another port when the remembered one is in use, and remembers it", async () => {
     const dataDir = await storedDataDir();
     const first = await startEmbeddedPostgres({ dataDir });
     await first.stop();
@@ -140,11 +140,11 @@ describe("an embedded PostgreSQL", () => {
     await third.stop();
   });
 
-  it("takes another port when one is taken between its choice and the start", async () => {
+  it("uses another port when the chosen one is bound before the start", async () => {
     const dataDir = await storedDataDir();
     const first = await startEmbeddedPostgres({ dataDir });
     await first.stop();
-    // The server itself is the one that finds the port taken: the squatter comes after the launcher looked.
+    // The server itself finds the port in use: the other program binds it after the launcher has checked.
     const squatter = createServer();
     const squat = async () => {
       if (squatter.listening) return;
@@ -157,7 +157,7 @@ describe("an embedded PostgreSQL", () => {
     squatter.close();
   });
 
-  it("keeps its log within a bound while it runs", async () => {
+  it("keeps the log of PostgreSQL within its bound", async () => {
     const dataDir = await storedDataDir();
     const server = await startEmbeddedPostgres({ dataDir });
     const path = join(dataDir, "postgres.log");

@@ -9,7 +9,7 @@ import { hurried } from "../launcher/hurried.js";
 import { Launcher } from "../launcher/launcher.js";
 import { query, storedDataDir } from "../launcher/scratch.js";
 
-/** A data directory whose owner was killed while its server ran on. */
+/** A data directory whose owner was killed while its server kept running. */
 async function orphaned(): Promise<{ dataDir: string; pid: number }> {
   const dataDir = await storedDataDir();
   const killed = new Launcher({ dataDir });
@@ -19,7 +19,7 @@ async function orphaned(): Promise<{ dataDir: string; pid: number }> {
 }
 
 describe("the server of a killed owner", () => {
-  it("is started anew when other settings are wanted", async () => {
+  it("restarts the server of a killed owner for other settings", async () => {
     const { dataDir, pid } = await orphaned();
     const next = await startEmbeddedPostgres({ dataDir, settings: { work_mem: "7MB" } });
     expect(next.adopted).toBe(false);
@@ -30,7 +30,7 @@ describe("the server of a killed owner", () => {
     await next.stop();
   });
 
-  it("is ended and started anew when it does not answer", async () => {
+  it("restarts the server of a killed owner if it does not respond", async () => {
     const { dataDir, pid } = await orphaned();
     process.kill(pid, "SIGSTOP");
     const next = await startEmbeddedPostgres({ dataDir, timer: hurried });
@@ -39,7 +39,7 @@ describe("the server of a killed owner", () => {
     await next.stop();
   });
 
-  it("is adopted even when all its connections are in use", async () => {
+  it("adopts the server of a killed owner even if all its connections are in use", async () => {
     const dataDir = await storedDataDir();
     const settings = { max_connections: "5", superuser_reserved_connections: "0", reserved_connections: "0" };
     const killed = new Launcher({ dataDir, settings });
@@ -55,7 +55,7 @@ describe("the server of a killed owner", () => {
   });
 });
 
-describe("a postmaster.pid that no server stands behind", () => {
+describe("a postmaster.pid without a server", () => {
   const file = (pid: number) => `${pid}\n/x\n1700000000\n5432\n\n127.0.0.1\n  1 2\nready   \n`;
 
   /** The stored rows, after a start with this file in place. */
@@ -72,11 +72,11 @@ describe("a postmaster.pid that no server stands behind", () => {
     ["names a process that is another program now", file(process.pid)],
     ["names a process that is gone", file(4_194_303)],
     ["is empty", ""],
-  ])("does not hinder the start when it %s", async (_, content) => {
+  ])("a postmaster.pid without a server does not prevent the start when it %s", async (_, content) => {
     expect(await rowsAfterStart(content)).toEqual([{ answer: 42 }]);
   });
 
-  it("does not hinder the start when it names a zombie, as in a container whose first process reaps none", async () => {
+  it("a postmaster.pid that names a zombie does not prevent the start, as in a container whose first process reaps none", async () => {
     const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 300"], { stdio: ["ignore", "pipe", "ignore"] });
     const [zombie] = (await once(parent.stdout, "data")) as [Buffer];
     expect(await rowsAfterStart(file(Number(zombie.toString())))).toEqual([{ answer: 42 }]);

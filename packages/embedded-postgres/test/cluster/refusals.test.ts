@@ -19,7 +19,7 @@ async function refusal(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgr
 }
 
 describe("a start that cannot work", () => {
-  it("names the port that is taken when it was asked for", async () => {
+  it("names the requested port that is in use", async () => {
     const squatter = createServer().listen(0, "127.0.0.1");
     await once(squatter, "listening");
     const address = squatter.address();
@@ -30,7 +30,7 @@ describe("a start that cannot work", () => {
     squatter.close();
   });
 
-  it("says that the data directory is a file", async () => {
+  it("reports that the data directory is a file", async () => {
     const dataDir = join(await scratchDir(), "file");
     await writeFile(dataDir, "");
     const error = await refusal({ dataDir });
@@ -53,8 +53,8 @@ describe("a start that cannot work", () => {
     expect(error.code).toBe("embedded_data_dir_not_writable");
   });
 
-  it("says that an ordinary user may not write there", async () => {
-    const launcher = new Launcher({ dataDir: "/carillon-data-of-somebody-else" }, isRoot ? NOBODY : undefined);
+  it("reports that an ordinary user may not write to the data directory", async () => {
+    const launcher = new Launcher({ dataDir: "/carillon-data-of-another-user" }, isRoot ? NOBODY : undefined);
     const { code, message } = await launcher.until("failed", "ready");
     expect(code).toBe("embedded_data_dir_not_writable");
     expect(message).toContain("--data-dir");
@@ -69,7 +69,7 @@ describe("a start that cannot work", () => {
     expect(error.message).toContain("pg_upgrade");
   });
 
-  it("gives the end of the log when PostgreSQL ends at once", async () => {
+  it("reports the end of the log when PostgreSQL ends immediately", async () => {
     const error = await refusal({ dataDir: await storedDataDir(), settings: { shared_buffers: "a lot" } });
     expect(error.code).toBe("embedded_start_failed");
     expect(error.message).toContain('invalid value for parameter "shared_buffers"');
@@ -84,20 +84,20 @@ describe("a start that cannot work", () => {
     },
   );
 
-  it("does not make another password for a database whose own is lost", async () => {
+  it("does not make another password for a database whose password file is missing", async () => {
     const dataDir = await storedDataDir();
     await rm(join(dataDir, "password"));
     expect((await refusal({ dataDir })).code).toBe("embedded_data_dir_incomplete");
   });
 
-  it("says where it looked for binaries", async () => {
+  it("reports the path of the missing binaries", async () => {
     const scratch = await scratchDir();
     const error = await refusal({ dataDir: join(scratch, "data"), binaryDir: join(scratch, "nothing") });
     expect(error.code).toBe("embedded_binaries_missing");
     expect(error.message).toContain("nothing/bin/postgres");
   });
 
-  it("survives a program that the system will not run", async () => {
+  it("reports a program that the system cannot run", async () => {
     const scratch = await scratchDir();
     await mkdir(join(scratch, "native/bin"), { recursive: true });
     await writeFile(join(scratch, "native/bin/postgres"), "not a program", { mode: 0o755 });

@@ -11,7 +11,7 @@ import { copyNative, installedNative, isRoot, NOBODY } from "../launcher/system.
 const run = promisify(execFile);
 
 describe("binaries as npm delivers them", () => {
-  it("run without their install script, from a folder that cannot be written", async () => {
+  it("binaries run without their install script, from a read-only folder", async () => {
     const scratch = await scratchDir();
     const binaryDir = join(scratch, "native");
     await copyNative(binaryDir);
@@ -36,7 +36,7 @@ describe.skipIf(!isRoot)("root (skipped for ordinary users)", () => {
     await server.stop();
   });
 
-  it("starts a project below a directory that only root can enter, binaries and all", async () => {
+  it("starts a project with its binaries below a directory that only root can enter", async () => {
     const scratch = await scratchDir();
     const sharedDir = join(scratch, "shared");
     const project = join(scratch, "root-only/project");
@@ -62,7 +62,7 @@ describe.skipIf(!isRoot)("root (skipped for ordinary users)", () => {
     expect(await readdir(join(sharedDir, "clusters"))).toHaveLength(1);
   });
 
-  it("does not begin anew when the shared directory lost the database", async () => {
+  it("does not make a new database when the shared directory lost the old one", async () => {
     const scratch = await scratchDir();
     const sharedDir = join(scratch, "shared");
     await mkdir(join(scratch, "root-only"), { mode: 0o700 });
@@ -72,7 +72,7 @@ describe.skipIf(!isRoot)("root (skipped for ordinary users)", () => {
     await expect(startEmbeddedPostgres(options)).rejects.toMatchObject({ code: "embedded_data_dir_incomplete" });
   });
 
-  it("leaves the mode of a directory that held files before alone", async () => {
+  it("keeps the mode of a directory with existing files", async () => {
     const scratch = await scratchDir();
     const dataDir = join(scratch, "mine");
     await mkdir(join(dataDir, "files"), { recursive: true });
@@ -106,7 +106,7 @@ describe.skipIf(!isRoot)("root (skipped for ordinary users)", () => {
 });
 
 describe("an ordinary user", () => {
-  it("runs PostgreSQL as is, killed and started again", async () => {
+  it("an ordinary user runs PostgreSQL, kills it and starts it again", async () => {
     const scratch = await scratchDir();
     const home = join(scratch, "home");
     await mkdir(home);

@@ -1,5 +1,5 @@
 import type { Timer } from "../../src/index.js";
 import { systemTimer } from "../../src/timer.js";
 
-/** Long patience a hundred times shorter. A short limit stays: on a busy machine even the end by SIGKILL takes its time. */
+/** Divides long timeouts by a hundred. Short ones stay, because on a busy machine even SIGKILL takes time. */
 export const hurried: Timer = { delay: (ms, options) => systemTimer.delay(ms >= 10_000 ? ms / 100 : ms, options) };

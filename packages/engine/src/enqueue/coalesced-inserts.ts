@@ -78,7 +78,7 @@ function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, Sto
   });
 }
 
-/** Concurrent creations of runs share a statement; a one-off job due beyond the horizon waits in run_later. */
+/** Concurrent creations of runs share a statement; a one-off job due beyond the horizon waits in far_future_run. */
 function insertRuns(
   runs: RunStore,
   { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },

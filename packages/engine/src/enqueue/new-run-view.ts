@@ -10,7 +10,7 @@ export function newRunView(run: NewRun, stored: StoredRun): RunView {
     task: run.task,
     queue: run.queue,
     priority: run.priority,
-    status: stored.state === "later" ? "scheduled" : stored.state,
+    status: stored.state === "far_future" ? "scheduled" : stored.state,
     statusReason: null,
     trigger: { kind: "once", id: null, scheduledFor: run.nominal },
     runAt: run.runAt,

@@ -39,7 +39,7 @@ export class JobReader {
 
   async #withNeighbours(namespaceId: number, row: JobRow): Promise<JobView | null> {
     const [job = null] = await this.#withLastRuns(namespaceId, [row]);
-    if (job === null || (row.feeds !== true && row.schedule.kind !== "after")) return job;
+    if (job === null || (row.has_downstream !== true && row.schedule.kind !== "after")) return job;
     return { ...job, neighbours: await this.#jobs.neighbours(row.id) };
   }
 

@@ -1,4 +1,4 @@
-import { isFinal, nobodysSession, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
+import { isFinal, callbackSessionId, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
 import type { RunReads, RunRow, TriggerKind } from "@carillon/store";
 import { type RunView, upstreamIdsOf } from "./run-view.js";
 
@@ -85,7 +85,7 @@ export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
     attempt: row.status === "running" ? row.attempt + 1 : row.attempt,
     maxAttempts: retryOf(row.policy ?? {}).maxAttempts,
     losses: row.losses,
-    workerId: row.session_id === nobodysSession ? null : row.session_id,
+    workerId: row.session_id === callbackSessionId ? null : row.session_id,
     progress,
     payload: row.payload,
     policy: row.policy ?? {},

@@ -1,67 +1,67 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import { type DueRun, type LaterStore, type MovedRun, type Queued } from "@carillon/store";
-import { type LaterLimits, defaultLaterLimits } from "../options.js";
+import type { DueRun, FarFutureRun, FarFutureStore, Queued } from "@carillon/store";
 import type { Membership } from "../context.js";
+import { type FarFutureLimits, defaultFarFutureLimits } from "../options.js";
 
-export interface LaterMoverOptions {
-  readonly later: Pick<LaterStore, "look" | "move">;
+export interface FarFuturePromoterOptions {
+  readonly store: FarFutureStore;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly membership: () => Membership;
   readonly onQueued: (queued: readonly Queued[]) => void;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
   readonly onEvent: OnEngineEvent;
-  readonly limits?: Partial<LaterLimits>;
+  readonly limits?: Partial<FarFutureLimits>;
 }
 
-export interface MoveReport {
-  /** Shards that were looked at. */
-  readonly looked: number;
-  readonly moved: number;
+export interface PromotionReport {
+  /** How many shards were scanned. */
+  readonly scanned: number;
+  readonly promoted: number;
 }
 
 /**
- * Brings one-off jobs from run_later into the hot table shortly before their time, in the shards this node owns. One tick
- * is at most one look and one move; somebody else paces it. The dead index entries of what was moved are not walked
- * again: each shard is read from where the last move ended, and from its beginning only by the full look.
+ * Moves one-off jobs from far_future_run into the hot table shortly before their time, in the shards that this node owns. One tick is at
+ * most one scan and one promotion; its loop paces it. So that the dead index entries of promoted rows are not walked again, each shard is
+ * read from where its last promotion ended; only the full scan reads it from its beginning.
  */
-export class LaterMover {
-  readonly #options: LaterMoverOptions;
-  readonly #limits: LaterLimits;
-  /** Where a shard is read from: what was due before has been moved. */
+export class FarFuturePromoter {
+  readonly #options: FarFuturePromoterOptions;
+  readonly #limits: FarFutureLimits;
+  /** From which due time on a shard is read: earlier runs are promoted. */
   readonly #from = new Map<number, Instant>();
-  /** Shards with something to move, and since when it is due. */
+  /** Shards with runs to promote, and the first due time of each. */
   readonly #due = new Map<number, Instant>();
-  /** Shards in which a look saw a run that no move has tried to bring since. */
+  /** Shards in which a scan found a run and no promotion has been tried since. */
   readonly #seen = new Set<number>();
-  #nextLook: Instant;
-  #nextFullLook: Instant;
-  #lastMoveMs: DurationMs = 0;
+  #nextScan: Instant;
+  #nextFullScan: Instant;
+  #lastPromotionMs: DurationMs = 0;
 
-  constructor(options: LaterMoverOptions) {
+  constructor(options: FarFuturePromoterOptions) {
     this.#options = options;
-    this.#limits = { ...defaultLaterLimits, ...options.limits };
-    this.#nextLook = this.#nextFullLook = options.now();
+    this.#limits = { ...defaultFarFutureLimits, ...options.limits };
+    this.#nextScan = this.#nextFullScan = options.now();
   }
 
-  async tick(): Promise<MoveReport> {
-    const looked = await this.#look();
-    return { looked, moved: await this.#move() };
+  async tick(): Promise<PromotionReport> {
+    const scanned = await this.#scan();
+    return { scanned, promoted: await this.#promote() };
   }
 
-  /** How long the next tick can wait. While there is time to spare, moves leave half of it to others. */
+  /** How long the next tick can wait. Promotions that are not urgent take at most half of the time. */
   get idleMs(): DurationMs {
     const now = this.#options.now();
-    if (this.#due.size === 0) return Math.min(this.#limits.lookMs, Math.max(0, this.#nextLook - now));
+    if (this.#due.size === 0) return Math.min(this.#limits.scanIntervalMs, Math.max(0, this.#nextScan - now));
     const isUrgent = Math.min(...this.#due.values()) < now + this.#limits.leadMs / 2;
-    return isUrgent ? 0 : this.#lastMoveMs;
+    return isUrgent ? 0 : this.#lastPromotionMs;
   }
 
-  /** These shards have just become ours: nothing is known of them. */
+  /** This node has just become the owner of these shards, so the next tick scans them from their beginning. */
   hintShards(shards: readonly number[]): void {
     this.forgetShards(shards);
-    this.#nextLook = this.#options.now();
+    this.#nextScan = this.#options.now();
   }
 
   forgetShards(shards: readonly number[]): void {
@@ -72,31 +72,31 @@ export class LaterMover {
     }
   }
 
-  async #look(): Promise<number> {
+  async #scan(): Promise<number> {
     const now = this.#options.now();
-    const wentBack = this.#nextLook > now + this.#limits.lookMs;
-    if (now < this.#nextLook && !wentBack) return 0;
-    this.#nextLook = now + this.#limits.lookMs;
-    const isFull = wentBack || now >= this.#nextFullLook;
+    const clockWentBack = this.#nextScan > now + this.#limits.scanIntervalMs;
+    if (now < this.#nextScan && !clockWentBack) return 0;
+    this.#nextScan = now + this.#limits.scanIntervalMs;
+    const isFull = clockWentBack || now >= this.#nextFullScan;
     const held = this.#options.membership().shards;
     const shards = isFull ? held : held.filter((shard) => !this.#due.has(shard));
     if (shards.length === 0) return 0;
     const until = now + this.#limits.leadMs;
     try {
-      for (let first = 0; first < shards.length; first += this.#limits.shardsPerLook) {
-        await this.#lookAt(shards.slice(first, first + this.#limits.shardsPerLook), until, isFull);
+      for (let first = 0; first < shards.length; first += this.#limits.shardsPerScan) {
+        await this.#scanShards(shards.slice(first, first + this.#limits.shardsPerScan), until, isFull);
       }
     } finally {
-      // Also after one that failed: the looks from where the moves ended must go on.
+      // Also after a full scan that failed: the scans from where the promotions ended must continue.
       const end = this.#options.now();
-      if (isFull) this.#nextFullLook = end + Math.max(this.#limits.fullLookMs, 20 * (end - now));
+      if (isFull) this.#nextFullScan = end + Math.max(this.#limits.fullScanIntervalMs, 20 * (end - now));
     }
     return shards.length;
   }
 
-  async #lookAt(shards: readonly number[], until: Instant, isFull: boolean): Promise<void> {
+  async #scanShards(shards: readonly number[], until: Instant, isFull: boolean): Promise<void> {
     const from = shards.map((shard) => ({ shard, from: isFull ? 0 : (this.#from.get(shard) ?? 0) }));
-    const found = new Map((await this.#options.later.look(from, until)).map((one) => [one.shard, one.from]));
+    const found = new Map((await this.#options.store.scan(from, until)).map((one) => [one.shard, one.from]));
     for (const shard of shards) this.#note(shard, found.get(shard), until);
   }
 
@@ -110,10 +110,10 @@ export class LaterMover {
     }
   }
 
-  /** The shards whose runs are due first go first: after a long stop what is overdue is moved before the rest. */
-  async #move(): Promise<number> {
+  /** The shards whose runs are due first go first: after a long stop overdue runs are promoted before the others. */
+  async #promote(): Promise<number> {
     const { nodeId, epochs } = this.#options.membership();
-    const first = [...this.#due].sort(([, a], [, b]) => a - b).slice(0, this.#limits.shardsPerMove);
+    const first = [...this.#due].sort(([, a], [, b]) => a - b).slice(0, this.#limits.shardsPerPromotion);
     const shards = first.flatMap(([id]) => {
       const epoch = epochs.get(id);
       return epoch === undefined ? [] : [{ id, epoch }];
@@ -123,26 +123,26 @@ export class LaterMover {
     const now = this.#options.now();
     const until = now + this.#limits.leadMs;
     const limit = Math.ceil(this.#limits.batch / shards.length);
-    const moved = await this.#options.later.move({ node: nodeId, shards }, this.#due, until, limit);
-    this.#lastMoveMs = Math.max(0, this.#options.now() - now);
+    const promoted = await this.#options.store.promote({ node: nodeId, shards }, this.#due, until, limit);
+    this.#lastPromotionMs = Math.max(0, this.#options.now() - now);
     const ids = shards.map((shard) => shard.id);
-    this.#goOn(ids, moved, { until, limit });
-    this.#announce(moved);
-    return moved.length;
+    this.#advance(ids, promoted, { until, limit });
+    this.#announce(promoted);
+    return promoted.length;
   }
 
   /**
-   * A shard that gave as many as it might has perhaps more, from the last of them on; the others are done until the next
-   * look. One that gave nothing although a run was seen in it was refused (its fence is old, the run locked or taken), and
-   * is read again from where it was.
+   * A shard that reached the limit may have more runs, from its last one on; the others are done until the next scan. A shard that
+   * promoted nothing although a scan found a run in it was refused (its fence is old, or the run is locked or gone), and is read again
+   * from where it was.
    */
-  #goOn(
+  #advance(
     shards: readonly number[],
-    moved: readonly MovedRun[],
+    promoted: readonly FarFutureRun[],
     { until, limit }: { until: Instant; limit: number },
   ): void {
     const ends = new Map<number, { count: number; last: Instant }>();
-    for (const { shard, runAt } of moved) {
+    for (const { shard, runAt } of promoted) {
       const end = ends.get(shard);
       ends.set(shard, { count: (end?.count ?? 0) + 1, last: Math.max(end?.last ?? 0, runAt) });
     }
@@ -155,14 +155,14 @@ export class LaterMover {
       else if (!this.#due.has(shard)) this.#from.set(shard, until);
       this.#seen.delete(shard);
     }
-    if (refused > 0) this.#options.onEvent({ type: "write.refused", statement: "later.move", count: refused });
+    if (refused > 0) this.#options.onEvent({ type: "write.refused", statement: "far_future.promote", count: refused });
   }
 
-  #announce(moved: readonly MovedRun[]): void {
-    if (moved.length === 0) return;
-    this.#options.onQueued(moved.filter((run) => run.state === "queued"));
-    const waiting = moved.filter((run) => run.state === "scheduled");
+  #announce(promoted: readonly FarFutureRun[]): void {
+    if (promoted.length === 0) return;
+    this.#options.onQueued(promoted.filter((run) => run.state === "queued"));
+    const waiting = promoted.filter((run) => run.state === "scheduled");
     if (waiting.length > 0) this.#options.onDueRuns(waiting);
-    this.#options.onEvent({ type: "runs.moved", count: moved.length });
+    this.#options.onEvent({ type: "runs.moved", count: promoted.length });
   }
 }

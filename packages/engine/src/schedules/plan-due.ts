@@ -128,7 +128,7 @@ function latestFireable({ nominal, schedule, windowAt }: DueFacts, latest: Insta
 /** The first of the latest occurrences that run_all still fires. */
 function oldestOfLatest({ nominal, schedule, policy }: DueFacts, latest: Instant): Instant {
   let oldest = latest;
-  for (let count = 1; count < policy.catchupMost && oldest > nominal; count += 1) {
+  for (let count = 1; count < policy.maxCatchupRuns && oldest > nominal; count += 1) {
     oldest = schedule.previousNominal(oldest);
   }
   return oldest;

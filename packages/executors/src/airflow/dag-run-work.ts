@@ -17,7 +17,7 @@ export function readAirflowPayload(payload: unknown): AirflowPayload {
   const conf = reader.value("conf") ?? {};
   if (typeof conf !== "object" || Array.isArray(conf)) reader.fault("conf", "must be an object");
   const read: AirflowPayload = {
-    dag: reader.requiredText("dag", { most: 250, pattern: /^[\w.-]+$/, words: "the id of a DAG" }),
+    dag: reader.requiredText("dag", { max: 250, pattern: /^[\w.-]+$/, words: "the id of a DAG" }),
     conf,
     everyMs: reader.duration("poll_every", 600_000) ?? 5_000,
   };
@@ -77,7 +77,7 @@ export class DagRunWork implements RemoteWork<DagRunEnd> {
     await this.#api.call({ method: "POST", path: this.#runs, body, expected: [200, 201, 409] }, signal);
   }
 
-  async look(signal: AbortSignal): Promise<DagRunEnd | null> {
+  async poll(signal: AbortSignal): Promise<DagRunEnd | null> {
     const { state } = await this.#api.json<DagRun>(this.#get(this.id), signal);
     const failedTasks = await this.#logTasks(signal);
     return state === "success" || state === "failed" ? { state, failedTasks } : null;

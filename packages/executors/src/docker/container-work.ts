@@ -50,7 +50,7 @@ export class ContainerWork implements RemoteWork<ContainerEnd> {
     await this.#api.call({ method: "POST", path: `/containers/${this.#name}/start`, expected: [204, 304] }, signal);
   }
 
-  async look(signal: AbortSignal): Promise<ContainerEnd | null> {
+  async poll(signal: AbortSignal): Promise<ContainerEnd | null> {
     const { State: state } = await this.#inspect(signal);
     await this.#readLog(signal);
     if (state.Status !== "exited" && state.Status !== "dead") return null;

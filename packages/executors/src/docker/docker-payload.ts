@@ -29,13 +29,13 @@ export function readDockerPayload(payload: unknown): DockerPayload {
   if (cpus !== undefined && !(typeof cpus === "number" && cpus > 0 && cpus <= 1_024))
     reader.fault("cpus", "must be a number such as 0.5");
   const read: DockerPayload = {
-    image: reader.requiredText("image", { most: 500, pattern: image, words: "an image such as alpine:3" }),
+    image: reader.requiredText("image", { max: 500, pattern: image, words: "an image such as alpine:3" }),
     command: reader.list("command"),
     entrypoint: reader.list("entrypoint"),
     env: reader.texts("env"),
     secretEnv,
-    workdir: reader.text("workdir", { most: 4_096 }),
-    network: reader.text("network", { most: 200, pattern: /^[\w.-]+$/, words: "the name of a network" }),
+    workdir: reader.text("workdir", { max: 4_096 }),
+    network: reader.text("network", { max: 200, pattern: /^[\w.-]+$/, words: "the name of a network" }),
     memoryBytes: reader.whole("memory_bytes", 6_291_456, Number.MAX_SAFE_INTEGER),
     nanoCpus: typeof cpus === "number" ? Math.round(cpus * 1e9) : undefined,
     pull: reader.oneOf("pull", ["missing", "always", "never"]) ?? "missing",

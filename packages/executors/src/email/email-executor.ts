@@ -68,7 +68,7 @@ const maxAttachments = 20;
 const maxAttachmentBytes = 1_048_576;
 /** One address, plain or with a name: `Ops <ops@example.com>`. */
 const address = {
-  most: 320,
+  max: 320,
   pattern: /^(?:[^<>@,;\r\n]+<[^<>@\s,;]+@[^<>@\s,;]+>|[^<>@\s,;]+@[^<>@\s,;]+)$/,
   words: "an address",
 };
@@ -85,7 +85,7 @@ function readEmailPayload(payload: unknown): EmailPayload {
     cc: addresses(reader, "cc"),
     bcc: addresses(reader, "bcc"),
     replyTo: reader.text("reply_to", address),
-    subject: templates.text("subject", reader.requiredText("subject", { most: 998 })),
+    subject: templates.text("subject", reader.requiredText("subject", { max: 998 })),
     text: text === undefined ? null : templates.text("text", text),
     html: html === undefined ? null : templates.text("html", html),
     attachments: attachmentsOf(reader),
@@ -102,7 +102,7 @@ function readEmailPayload(payload: unknown): EmailPayload {
 
 function addresses(reader: PayloadReader, name: string): readonly string[] {
   const given = reader.list(name, maxRecipients) ?? [];
-  const wrong = given.find((one) => one.length > address.most || !address.pattern.test(one));
+  const wrong = given.find((one) => one.length > address.max || !address.pattern.test(one));
   if (wrong !== undefined) reader.fault(name, `has ${JSON.stringify(wrong.slice(0, 100))}, which is not an address`);
   return given;
 }
@@ -116,19 +116,19 @@ function attachmentsOf(reader: PayloadReader): readonly EmailAttachment[] {
 
 function attachmentOf(reader: PayloadReader): EmailAttachment {
   const filename = reader.requiredText("filename", {
-    most: 200,
+    max: 200,
     // oxlint-disable-next-line no-control-regex -- to refuse them
     pattern: /^[^\u0000-\u001f\u007f/\\]+$/,
     words: "a name without a path",
   });
   const contentType = reader.text("content_type", {
-    most: 200,
+    max: 200,
     pattern: /^[\w.+-]+\/[\w.+-]+(?:; *[\w-]+=[\w.+-]+)*$/,
     words: "a type such as text/csv",
   });
   const [plain, encoded] = [
     reader.text("content"),
-    reader.text("content_base64", { most: 2 * maxAttachmentBytes, pattern: base64, words: "base64" }),
+    reader.text("content_base64", { max: 2 * maxAttachmentBytes, pattern: base64, words: "base64" }),
   ];
   if ((plain === undefined) === (encoded === undefined))
     reader.fault("content", "is required, or content_base64, but not both");

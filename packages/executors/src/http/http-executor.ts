@@ -35,10 +35,10 @@ export function httpExecutor(host: ExecutorHost): Executor {
       const scope = await httpScope(read, payload, context);
       const request = await httpRequest(read, scope, context, host);
       if (callback !== null) request.headers[callbackHeader] = callbackUrl(callback.token, host);
-      const { connectMs, firstByteMs, totalMs, answerBytes: mostBytes, redirects } = read;
+      const { connectMs, firstByteMs, totalMs, answerBytes: maxBytes, redirects } = read;
       const limits = {
         signal: context.signal,
-        mostBytes,
+        maxBytes,
         ...(connectMs !== undefined && { connectMs }),
         ...(firstByteMs !== undefined && { firstByteMs }),
         ...(totalMs !== undefined && { totalMs }),

@@ -74,7 +74,7 @@ export function readHttpPayload(payload: unknown): HttpPayload {
 }
 
 function urlOf(reader: PayloadReader, templates: TemplateReader): Template {
-  const source = reader.requiredText("url", { most: maxUrlLength });
+  const source = reader.requiredText("url", { max: maxUrlLength });
   const template = templates.text("url", source);
   // The author of the job names the host: a value of the payload must not choose it.
   if (
@@ -119,7 +119,7 @@ function authOf(reader: PayloadReader | undefined): HttpAuth | null {
     return {
       type,
       secret,
-      username: reader.requiredText("username", { most: 200, pattern: /^[^:]*$/, words: "a name without a colon" }),
+      username: reader.requiredText("username", { max: 200, pattern: /^[^:]*$/, words: "a name without a colon" }),
     };
   return { type, secret, name: reader.requiredText("name", { pattern: headerName, words: "the name of a header" }) };
 }

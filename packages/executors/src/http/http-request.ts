@@ -97,7 +97,7 @@ function authHeader(auth: HttpAuth, secret: string): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(`${auth.username}:${secret}`).toString("base64")}` };
 }
 
-type Limits = Pick<HttpCall, "connectMs" | "firstByteMs" | "totalMs" | "mostBytes" | "signal">;
+type Limits = Pick<HttpCall, "connectMs" | "firstByteMs" | "totalMs" | "maxBytes" | "signal">;
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 

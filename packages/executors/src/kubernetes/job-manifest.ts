@@ -17,7 +17,7 @@ export interface KubernetesPayload {
 }
 
 const resourceName = {
-  most: 253,
+  max: 253,
   pattern: /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
   words: "a name of lower-case letters, digits, - and .",
 };
@@ -31,7 +31,7 @@ export function readKubernetesPayload(payload: unknown): KubernetesPayload {
   for (const [variable, place] of Object.entries(secretEnv))
     if (!secretKey.test(place)) reader.fault("secret_env", `must name secret/key at ${variable}`);
   const read: KubernetesPayload = {
-    image: reader.requiredText("image", { most: 500, pattern: /^[\w.\-/:@]+$/, words: "an image such as alpine:3" }),
+    image: reader.requiredText("image", { max: 500, pattern: /^[\w.\-/:@]+$/, words: "an image such as alpine:3" }),
     command: reader.list("command"),
     args: reader.list("args"),
     env: reader.texts("env"),

@@ -55,7 +55,7 @@ export class JobWork implements RemoteWork<JobEnd> {
     await this.#api.call({ method: "POST", path: this.#jobs, body, expected: [201, 409] }, signal);
   }
 
-  async look(signal: AbortSignal): Promise<JobEnd | null> {
+  async poll(signal: AbortSignal): Promise<JobEnd | null> {
     const path = `${this.#jobs}/${this.name}`;
     const { status } = await this.#api.json<Job>({ method: "GET", path, expected: [200] }, signal);
     const ended = status?.conditions?.find(

@@ -156,7 +156,7 @@ function readShellPayload(payload: unknown): ShellPayload {
   const read: ShellPayload = {
     command: command[0] ?? "",
     args: command.slice(1),
-    cwd: reader.text("cwd", { most: 4_096, pattern: /^[^\0]+$/, words: "a path" }),
+    cwd: reader.text("cwd", { max: 4_096, pattern: /^[^\0]+$/, words: "a path" }),
     env: variables(reader, "env"),
     secretEnv,
     stdin: reader.text("stdin"),

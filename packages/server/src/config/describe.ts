@@ -1,12 +1,10 @@
-import { maskUrl } from "./mask.js";
-import { type Option, type OptionName, optionNames, options } from "./options.js";
-import type { ResolvedConfig } from "./resolve.js";
-import { envName, fileKey, flagName } from "./spelling.js";
+import { type Option, type OptionName, envName, fileKey, flagName, optionNames, options } from "./options.js";
+import { type ResolvedConfig, maskUrl } from "./resolve.js";
 
 /** One line of `carillon server config`. */
 export interface SettingView {
   readonly key: string;
-  /** Fit to be shown: secrets are masked, durations are written as such. */
+  /** For output: secrets are masked, durations are in their written form. */
   readonly value: unknown;
   readonly origin: string;
   readonly variable: string;
@@ -25,10 +23,10 @@ export function describeConfig({ config, origins }: ResolvedConfig): SettingView
   }));
 }
 
-/** What a flag says of itself: its meaning, its choices and what counts without it. */
+/** The help text of a flag: its meaning, its choices and its default. */
 export function settingHelp(name: OptionName): string {
-  const { doc, kind, default: usual }: Option<unknown> = options[name];
-  const value = shown(name, usual);
+  const { doc, kind, default: defaultValue }: Option<unknown> = options[name];
+  const value = shown(name, defaultValue);
   const choices = kind.choices === undefined ? [] : [kind.choices.join(", ")];
   const without = value === null ? [] : [`default: ${Array.isArray(value) ? value.join(",") : text(value)}`];
   const notes = [...choices, ...without];

@@ -1,14 +1,14 @@
 import { formatDuration, parseDuration } from "@carillon/core";
 
-/** How one kind of value is read, and what would have been right when it does not fit. */
+/** How one kind of value is read, and the description of valid values. */
 export interface Kind<T> {
   /** Ends the sentence "it must be …". */
   readonly expects: string;
-  /** `raw` is text from a flag or the environment, or any JSON value of the file. Undefined: it does not fit. */
+  /** `raw` is text from a flag or the environment, or any JSON value of the file. Undefined: it is invalid. */
   read(raw: unknown): T | undefined;
-  /** Where there are few of them. */
+  /** The values, if there are few. */
   readonly choices?: readonly string[];
-  /** How people write the value, where that differs from the value itself. */
+  /** The written form of a value, where it differs from the value. */
   readonly show?: (value: unknown) => unknown;
 }
 
@@ -16,48 +16,46 @@ export function text(expects: string, pattern: RegExp): Kind<string> {
   return { expects, read: (raw) => (typeof raw === "string" && pattern.test(raw) ? raw : undefined) };
 }
 
-/** Text of any content but none. */
+/** Any text that is not blank. */
 export const anyText: Kind<string> = text("a text that is not empty", /\S/);
 
-export function wholeNumber(least: number, most: number): Kind<number> {
+export function wholeNumber(min: number, max: number): Kind<number> {
   return {
-    expects: `a whole number from ${least} to ${most}`,
+    expects: `a whole number from ${min} to ${max}`,
     read(raw) {
       const value = typeof raw === "string" && /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
-      return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
-        ? value
-        : undefined;
+      return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
     },
   };
 }
 
-/** Milliseconds, written as a duration; the bounds are durations too, so that the message can repeat them. */
-export function duration(least: string, most: string): Kind<number> {
+/** Milliseconds, written as a duration; the bounds are written durations, which the message repeats. */
+export function duration(min: string, max: string): Kind<number> {
   return {
-    expects: `a duration from ${least} to ${most}, such as 500ms, 30s or 5m`,
+    expects: `a duration from ${min} to ${max}, such as 500ms, 30s or 5m`,
     read(raw) {
       const value = typeof raw === "string" ? durationOf(raw) : undefined;
-      return value !== undefined && value >= parseDuration(least) && value <= parseDuration(most) ? value : undefined;
+      return value !== undefined && value >= parseDuration(min) && value <= parseDuration(max) ? value : undefined;
     },
     show: (value) => (typeof value === "number" ? formatDuration(value) : value),
   };
 }
 
-const shortestWindowMs = 1_000;
-const longestWindowMs = 86_400_000;
-const mostRequests = 1_000_000;
+const minWindowMs = 1_000;
+const maxWindowMs = 86_400_000;
+const maxRequests = 1_000_000;
 
-/** So many requests in such a time, as in 600/1m; whole seconds, since callers are told of it in those. Null for off. */
+/** Requests per time, as in 600/1m; whole seconds, since the response headers have these. Null for off. */
 export const rateQuota: Kind<{ readonly requests: number; readonly windowMs: number } | null> = {
-  expects: `requests and a time, such as 600/1m (up to ${mostRequests} in 1s to 1d, whole seconds), or off`,
+  expects: `requests and a time, such as 600/1m (up to ${maxRequests} in 1s to 1d, whole seconds), or off`,
   read(raw) {
     if (raw === "off") return null;
     const [, count, time = ""] = (typeof raw === "string" && /^(\d{1,7})\/(\S+)$/.exec(raw.trim())) || [];
     const requests = Number(count);
     const windowMs = durationOf(time);
     if (windowMs === undefined || windowMs % 1_000 !== 0) return undefined;
-    const fits = windowMs >= shortestWindowMs && windowMs <= longestWindowMs;
-    return fits && requests >= 1 && requests <= mostRequests ? Object.freeze({ requests, windowMs }) : undefined;
+    const fits = windowMs >= minWindowMs && windowMs <= maxWindowMs;
+    return fits && requests >= 1 && requests <= maxRequests ? Object.freeze({ requests, windowMs }) : undefined;
   },
   show: (value) => (isQuota(value) ? `${value.requests}/${formatDuration(value.windowMs)}` : "off"),
 };
@@ -91,7 +89,7 @@ export function someOf<const Choice extends string>(choices: readonly Choice[]):
   };
 }
 
-/** A connection URL; several hosts are allowed, which is why the URL class cannot judge it. */
+/** A connection URL; several hosts are allowed, which the URL class cannot parse. */
 export const postgresUrl: Kind<string> = text(
   "a PostgreSQL URL, such as postgres://user:password@host:5432/database",
   /^postgres(ql)?:\/\/[^\s]+$/,
@@ -99,7 +97,7 @@ export const postgresUrl: Kind<string> = text(
 
 const httpAddress = /^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i;
 
-/** Addresses without a path or a password: comma-separated text, or an array in the file. Kept without a final slash. */
+/** Addresses without a path or a password: comma-separated text, or an array in the file. Stored without a final slash. */
 export const httpAddresses: Kind<readonly string[]> = {
   expects: "one or more addresses such as http://10.0.0.1:2379, separated by commas",
   read(raw) {
@@ -109,7 +107,7 @@ export const httpAddresses: Kind<readonly string[]> = {
   },
 };
 
-/** One address, as others reach it; a path before the API's own is allowed. Kept without a final slash. */
+/** A public address; a path before the API's own is allowed. Stored without a final slash. */
 export const publicUrl: Kind<string> = {
   expects: "an address such as https://carillon.example.com",
   read(raw) {
@@ -120,7 +118,7 @@ export const publicUrl: Kind<string> = {
 
 const outbound = /^(?:[0-9a-f:.]+(?:\/\d{1,3})?|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/i;
 
-/** Where jobs may reach although it is not public: comma-separated text, or an array in the file. */
+/** Private addresses that jobs may connect to: comma-separated text, or an array in the file. */
 export const outboundEntries: Kind<readonly string[]> = {
   expects:
     "addresses, ranges such as 10.0.0.0/8, host names, *.example.internal, loopback or private, separated by commas",

@@ -1,18 +1,27 @@
-import { isAbsolute, resolve as resolvePath } from "node:path";
-import { CarillonError, type ErrorItem, similarWord } from "@carillon/core";
-import { maskUrl } from "./mask.js";
-import { type Config, type Option, type OptionName, optionNames, options } from "./options.js";
-import { crossFieldProblems } from "./rules.js";
-import { envName, fileKey, flagName } from "./spelling.js";
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { CarillonError, type ErrorItem, formatDuration, similarWord } from "@carillon/core";
+import {
+  type Config,
+  type Option,
+  type OptionName,
+  envName,
+  fileKey,
+  flagName,
+  optionNames,
+  options,
+} from "./options.js";
+import { renamedKeys } from "./renamed-keys.js";
 
-/** A configuration file as it was read; its folder is where its relative paths count from. */
+/** The text of a configuration file; relative paths in it start at its folder. */
 export interface ConfigFile {
   readonly path: string;
   readonly folder: string;
   readonly text: string;
 }
 
-/** Where values come from, strongest first. Flags go by option name and hold what the user typed. */
+/** The sources of values, in order of precedence. Flags are keyed by option name and hold the typed text. */
 export interface ConfigSources {
   readonly flags: Readonly<Partial<Record<OptionName, string>>>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -20,7 +29,7 @@ export interface ConfigSources {
   readonly cwd: string;
 }
 
-/** Which source won, in the words that `carillon server config` shows. */
+/** The source of each value, as `carillon server config` shows it. */
 export type Origins = Readonly<Record<OptionName, string>>;
 
 export interface ResolvedConfig {
@@ -28,13 +37,13 @@ export interface ResolvedConfig {
   readonly origins: Origins;
 }
 
-/** Variables with the product's prefix that are no options of a node. */
+/** Variables with the prefix CARILLON_ that are not options of a node. */
 const OTHER_VARIABLES = [
   "CARILLON_URL",
   "CARILLON_CONFIG",
   "CARILLON_SKIP_BUILD",
   "CARILLON_TOKEN",
-  // Of executors.
+  // Read by executors.
   "CARILLON_SMTP_URL",
   "CARILLON_SMTP_FROM",
   "CARILLON_KUBERNETES_URL",
@@ -51,7 +60,7 @@ interface Given {
   readonly folder: string;
 }
 
-/** Flag over environment over file over default. Every mistake is found before any is reported: one list, one error. */
+/** Flag over environment over file over default. All mistakes are collected, and reported as one error. */
 export function resolveConfig(sources: ConfigSources): ResolvedConfig {
   const problems: ErrorItem[] = [];
   const fileValues = parseFile(sources.file, problems);
@@ -64,7 +73,7 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
     origins[name] = given?.origin ?? "default";
     values[name] = read(name, given, sources.cwd, problems);
   }
-  // Every option was read above; one that did not fit is reported below and the object never leaves this function.
+  // Every option was read above; an invalid one is reported below, and the object never leaves this function.
   const config = Object.freeze(values) as Config;
   if (problems.length === 0) problems.push(...crossFieldProblems(config));
   if (problems.length > 0) throw configError(problems);
@@ -75,7 +84,7 @@ function givenFor(name: OptionName, sources: ConfigSources, fileValues: Readonly
   const flag = sources.flags[name];
   if (flag !== undefined) return { raw: flag, origin: flagName(name), folder: sources.cwd };
   const variable = sources.env[envName(name)];
-  // An empty variable is how many shells and compose files say "not set".
+  // Shells and compose files often set a variable to the empty string instead of leaving it out.
   if (variable !== undefined && variable !== "") return { raw: variable, origin: envName(name), folder: sources.cwd };
   if (sources.file && fileValues.has(fileKey(name))) {
     return { raw: fileValues.get(fileKey(name)), origin: sources.file.path, folder: sources.file.folder };
@@ -90,9 +99,7 @@ function read(name: OptionName, given: Given | null, cwd: string, problems: Erro
     const shown = JSON.stringify(option.secret && typeof given.raw === "string" ? maskUrl(given.raw) : given.raw);
     problems.push(problem(name, `must be ${option.kind.expects}, not ${shown} (from ${given.origin})`));
   }
-  return option.path && typeof value === "string" && !isAbsolute(value)
-    ? resolvePath(given?.folder ?? cwd, value)
-    : value;
+  return option.path && typeof value === "string" && !isAbsolute(value) ? resolve(given?.folder ?? cwd, value) : value;
 }
 
 const problem = (name: OptionName, detail: string): ErrorItem => ({
@@ -121,7 +128,7 @@ function unknownKeys(values: ReadonlyMap<string, unknown>, path: string): ErrorI
     .map((key) => ({
       pointer: `/${key}`,
       code: "config_invalid",
-      detail: `${key} is not a setting${hint(key, known)} (from ${path})`,
+      detail: `${key} is not a setting${hint(key, known, renamedInFile)} (from ${path})`,
     }));
 }
 
@@ -133,17 +140,115 @@ function unknownVariables(env: ConfigSources["env"]): ErrorItem[] {
     .map((name) => ({
       pointer: "",
       code: "config_invalid",
-      detail: `${name} is not a setting${hint(name, known)} (from the environment)`,
+      detail: `${name} is not a setting${hint(name, known, renamedVariables)} (from the environment)`,
     }));
 }
 
-function hint(word: string, known: readonly string[]): string {
-  const meant = similarWord(word, known);
-  return meant === undefined ? "" : `; did you mean ${meant}?`;
+const renamedInFile = new Map(Object.entries(renamedKeys));
+const renamedVariables = new Map([...renamedInFile].map(([old, key]) => [envName(old), envName(key)]));
+
+function hint(word: string, known: readonly string[], renamed: ReadonlyMap<string, string>): string {
+  const similar = renamed.get(word) ?? similarWord(word, known);
+  return similar === undefined ? "" : `; did you mean ${similar}?`;
 }
 
 function configError(items: readonly ErrorItem[]): CarillonError {
   const count = items.length === 1 ? "one mistake" : `${items.length} mistakes`;
   const lines = items.map((item) => `  - ${item.detail}`);
-  return new CarillonError("config_invalid", [`the configuration has ${count}:`, ...lines].join("\n"), { items });
+  return new CarillonError("config_invalid", [`The configuration has ${count}:`, ...lines].join("\n"), { items });
+}
+
+/** A connection URL without its password, between user and host or as a parameter. */
+export function maskUrl(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/?#]*):.*@/, "$1:***@").replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");
+}
+
+export const CONFIG_FILE = "carillon.config.json";
+
+export interface LoadOptions extends Pick<ConfigSources, "flags" | "env" | "cwd"> {
+  /** `--config`; takes precedence over CARILLON_CONFIG, and that over carillon.config.json in the working directory. */
+  readonly configPath?: string;
+}
+
+/** Reads the configuration file, if there is one, and resolves every option. Throws config_invalid with all mistakes. */
+export function loadConfig(from: LoadOptions): ResolvedConfig {
+  const named = from.configPath ?? (from.env["CARILLON_CONFIG"] || undefined);
+  return resolveConfig({ ...from, file: readConfigFile(from.cwd, named) });
+}
+
+function readConfigFile(cwd: string, named: string | undefined): ConfigFile | null {
+  const path = named ?? CONFIG_FILE;
+  const full = resolve(cwd, path);
+  try {
+    return { path, folder: dirname(full), text: readFileSync(full, "utf8") };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (named === undefined && code === "ENOENT") return null;
+    throw new CarillonError("config_invalid", `The configuration file ${full} cannot be read (${String(code)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** Rules over several options, checked when each value is valid. */
+function crossFieldProblems(config: Config): ErrorItem[] {
+  const problems: ErrorItem[] = [];
+  if (!isLoopback(config.host)) {
+    problems.push(
+      problem(
+        "host",
+        `${config.host} can be reached from other machines, and this version has no authentication: use 127.0.0.1, ::1 or localhost`,
+      ),
+    );
+  }
+  if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
+    problems.push(
+      problem("databaseDirectUrl", "is the address behind the pooler in database_url: set database_url as well"),
+    );
+  }
+  if (config.roles.length < options.roles.default.length) {
+    problems.push(
+      problem("roles", "cannot be chosen in this version, where every node has all roles: leave roles out"),
+    );
+  }
+  return [...problems, ...(config.coordinator === "etcd" ? etcdProblems(config) : unusedEtcd(config))];
+}
+
+/** etcd leases have whole seconds, and with the default settings of etcd at least these. */
+const MIN_ETCD_LEASE_MS = 2_000;
+
+function etcdProblems({ etcdEndpoints, databaseUrl, shardLease }: Config): ErrorItem[] {
+  const problems: ErrorItem[] = [];
+  if (etcdEndpoints === null) {
+    problems.push(problem("etcdEndpoints", "is missing: coordinator etcd needs the addresses of etcd"));
+  }
+  if (databaseUrl === null) {
+    problems.push(
+      problem(
+        "coordinator",
+        "etcd is for several nodes, and an embedded database has only one: set database_url as well, or leave coordinator out",
+      ),
+    );
+  }
+  if (shardLease < MIN_ETCD_LEASE_MS || shardLease % 1_000 !== 0) {
+    problems.push(
+      problem(
+        "shardLease",
+        `${formatDuration(shardLease)} is not possible with etcd, whose leases have whole seconds and at least 2: use 2s or more, such as 5s`,
+      ),
+    );
+  }
+  return problems;
+}
+
+/** An operator who names etcd servers expects them to be used. */
+function unusedEtcd({ etcdEndpoints }: Config): ErrorItem[] {
+  if (etcdEndpoints === null) return [];
+  return [
+    problem("etcdEndpoints", "are not used with coordinator postgres: set coordinator to etcd, or leave them out"),
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

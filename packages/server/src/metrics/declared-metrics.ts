@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { type LabelOf, metricCatalogue, type MetricName, type NameOf } from "./catalogue.js";
 
-/** Makes metrics as they are declared: names, labels and texts stand in the catalogue only. */
+/** Creates the metrics of the catalogue, which alone has their names, labels and help texts. */
 export class DeclaredMetrics {
   readonly #registry: Registry;
 
@@ -22,7 +22,7 @@ export class DeclaredMetrics {
     return new Histogram<LabelOf<Name>>({ ...this.#configuration(name), buckets: [...buckets] });
   }
 
-  /** Shows what is true when somebody looks. `set` is called then, with the gauge. */
+  /** A gauge that `set` updates at each scrape. */
   watch<Name extends NameOf<"gauge">>(name: Name, set: (gauge: Gauge<LabelOf<Name>>) => void): void {
     const gauge = new Gauge<LabelOf<Name>>({
       ...this.#configuration(name),
@@ -34,16 +34,16 @@ export class DeclaredMetrics {
     this.#registry.registerMetric(gauge);
   }
 
-  /** Counts what somebody else counts; `total` is read when somebody looks. */
+  /** A counter whose `total` is kept elsewhere and read at each scrape. */
   follow(name: NameOf<"counter">, total: () => number): void {
-    let told = 0;
+    let last = 0;
     const counter = new Counter({
       ...this.#configuration(name),
       registers: [],
       collect() {
         const now = total();
-        this.inc(now - told);
-        told = now;
+        this.inc(now - last);
+        last = now;
       },
     });
     this.#registry.registerMetric(counter);

@@ -1,25 +1,23 @@
-import type { DatabaseEvent, OnEngineEvent } from "@carillon/engine";
-import { collectDefaultMetrics, Registry } from "prom-client";
-import type { ApiMetrics } from "../api/ports.js";
-import type { DeliveryOutcome } from "../webhooks/delivery-outcome.js";
+import type { DatabaseEvent, DatabaseLoad, EngineLoad, OnEngineEvent } from "@carillon/engine";
+import { Registry, collectDefaultMetrics } from "prom-client";
+import type { ApiMetrics } from "../api/http/handler.js";
+import type { DeliveryOutcome } from "../events/webhook-delivery.js";
 import { DeclaredMetrics } from "./declared-metrics.js";
-import { loadMetrics, type ShowLoads } from "./load-metrics.js";
-import { databaseMetrics, type NodeLoads, watchNode } from "./node-metrics.js";
-import { runMetrics } from "./run-metrics.js";
+import { engineMetrics } from "./engine-metrics.js";
+import { type ExportLoads, queueMetrics } from "./queue-metrics.js";
 
-/** All numbers of a node. The wiring connects the engine's events to it and gives it to the API. */
+/** All metrics of a node. `Node` connects the engine's events to them and passes them to the API. */
 export interface Metrics extends ApiMetrics {
-  readonly showLoads: ShowLoads;
-  /** Shows what there is to tell of the streams of events. */
-  readonly watchStreams: (of: () => { readonly streams: number; readonly cut: number }) => void;
+  readonly exportLoads: ExportLoads;
+  readonly watchStreams: (of: () => { readonly streams: number; readonly dropped: number }) => void;
   readonly watchNode: (loads: NodeLoads) => void;
-  /** What became of one try to send a message. */
+  /** The outcome of one attempt to deliver a message. */
   readonly webhookDelivery: (outcome: DeliveryOutcome) => void;
   readonly engineEvent: OnEngineEvent;
   readonly databaseEvent: (event: DatabaseEvent) => void;
 }
 
-/** Gauges that the library names as if they were counters, which Prometheus' own linter refuses. */
+/** Gauges of the library with names of counters, which Prometheus' own linter rejects. */
 const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 export function createMetrics({ version }: { readonly version: string }): Metrics {
@@ -30,43 +28,85 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   declared.gauge("carillon_build_info").set({ version, node_version: process.version }, 1);
   const deliveries = declared.counter("carillon_webhook_deliveries_total");
   return {
-    showLoads: loadMetrics(declared),
+    exportLoads: queueMetrics(declared),
     watchStreams: (of) => streamMetrics(declared, of),
     watchNode: (loads) => watchNode(declared, loads),
     webhookDelivery: (outcome) => deliveries.inc({ outcome }),
     contentType: registry.contentType,
     render: () => registry.metrics(),
     ...httpMetrics(declared),
-    engineEvent: runMetrics(declared),
+    engineEvent: engineMetrics(declared),
     databaseEvent: databaseMetrics(declared),
   };
 }
 
 function httpMetrics(
   declared: DeclaredMetrics,
-): Pick<ApiMetrics, "httpRequest" | "httpProblem" | "rateLimited" | "watchIntake"> {
+): Pick<ApiMetrics, "httpRequest" | "httpProblem" | "rateLimited" | "watchAdmission"> {
   const durations = declared.histogram("carillon_http_request_duration_seconds");
   const problems = declared.counter("carillon_http_problems_total");
   const rateLimited = declared.counter("carillon_http_rate_limited_total");
-  let shown: Parameters<ApiMetrics["watchIntake"]>[0] | null = null;
-  declared.watch("carillon_http_requests_active", (gauge) => {
-    for (const [budget, { calls }] of Object.entries(shown ?? {})) gauge.set({ budget }, calls);
+  let load: Parameters<ApiMetrics["watchAdmission"]>[0] | null = null;
+  declared.watch("carillon_http_requests_in_flight", (gauge) => {
+    for (const [budget, { calls }] of Object.entries(load ?? {})) gauge.set({ budget }, calls);
   });
-  declared.watch("carillon_http_request_active_bytes", (gauge) => {
-    for (const [budget, { bytes }] of Object.entries(shown ?? {})) gauge.set({ budget }, bytes);
+  declared.watch("carillon_http_requests_in_flight_bytes", (gauge) => {
+    for (const [budget, { bytes }] of Object.entries(load ?? {})) gauge.set({ budget }, bytes);
   });
   return {
     httpRequest: ({ method, route, status, durationMs }) =>
       durations.observe({ method, route, status: String(status) }, durationMs / 1_000),
     httpProblem: (code) => problems.inc({ code }),
     rateLimited: (name) => rateLimited.inc({ class: name }),
-    watchIntake(load) {
-      shown = load;
+    watchAdmission(current) {
+      load = current;
     },
   };
 }
 
-function streamMetrics(declared: DeclaredMetrics, of: () => { readonly streams: number; readonly cut: number }): void {
+function streamMetrics(
+  declared: DeclaredMetrics,
+  of: () => { readonly streams: number; readonly dropped: number },
+): void {
   declared.watch("carillon_event_streams", (gauge) => gauge.set(of().streams));
-  declared.follow("carillon_event_streams_cut_total", () => of().cut);
+  declared.follow("carillon_event_streams_dropped_total", () => of().dropped);
+}
+
+/** The load of a node; null before its start and after its stop. */
+export interface NodeLoads {
+  readonly engine: () => EngineLoad | null;
+  readonly database: () => (DatabaseLoad & { readonly isUp: boolean }) | null;
+}
+
+/** Workers, lease and connections: read at each scrape, stored nowhere. */
+function watchNode(declared: DeclaredMetrics, { engine, database }: NodeLoads): void {
+  declared.watch("carillon_workers", (gauge) => gauge.set(engine()?.workers ?? 0));
+  declared.watch("carillon_worker_slots", (gauge) => gauge.set(engine()?.slots ?? 0));
+  declared.watch("carillon_worker_slots_used", (gauge) => gauge.set(engine()?.usedSlots ?? 0));
+  declared.watch("carillon_runs_in_flight", (gauge) => gauge.set(engine()?.heldRuns ?? 0));
+  declared.watch("carillon_shard_lease_seconds", (gauge) => gauge.set((engine()?.leaseMs ?? 0) / 1_000));
+  declared.watch("carillon_shard_lease_age_seconds", (gauge) => gauge.set((engine()?.leaseAgeMs ?? 0) / 1_000));
+  declared.watch("carillon_database_writes_pending", (gauge) => gauge.set(engine()?.writesWaiting ?? 0));
+  declared.watch("carillon_database_up", (gauge) => gauge.set(database()?.isUp === true ? 1 : 0));
+  declared.watch("carillon_database_pool_limit", (gauge) => gauge.set(database()?.pool.limit ?? 0));
+  declared.watch("carillon_database_pool_waiting", (gauge) => gauge.set(database()?.pool.waiting ?? 0));
+  declared.watch("carillon_database_pool_connections", (gauge) => {
+    const { busy = 0, idle = 0 } = database()?.pool ?? {};
+    gauge.set({ state: "busy" }, busy);
+    gauge.set({ state: "idle" }, idle);
+  });
+  declared.watch("carillon_database_statements_in_flight", (gauge) => {
+    const { hot = 0, reserved = 0 } = database() ?? {};
+    gauge.set({ role: "hot" }, hot);
+    gauge.set({ role: "reserved" }, reserved);
+  });
+}
+
+function databaseMetrics(declared: DeclaredMetrics): (event: DatabaseEvent) => void {
+  const lost = declared.counter("carillon_database_connections_lost_total");
+  const retried = declared.counter("carillon_database_transactions_retried_total");
+  return (event) => {
+    if (event.type === "connection.lost") lost.inc({ role: event.role });
+    if (event.type === "transaction.retried") retried.inc();
+  };
 }

@@ -15,8 +15,8 @@ where job_id is not null
 group by job_id, nominal_at, trigger
 having count(*) > 1
 union all
-select run.id, run_later.run_at, 'in run and in run_later', 2
-from carillon.run join carillon.run_later using (namespace_id, id);
+select run.id, far_future_run.run_at, 'in run and in far_future_run', 2
+from carillon.run join carillon.far_future_run using (namespace_id, id);
 
 -- name: audit.inv_2
 -- purpose: the tries of a run have growing fences
@@ -48,7 +48,7 @@ select id from carillon.run_history group by id having count(*) > 1
 union all
 select run.id from carillon.run join carillon.run_history using (id)
 union all
-select run_later.id from carillon.run_later join carillon.run_history using (namespace_id, id);
+select far_future_run.id from carillon.far_future_run join carillon.run_history using (namespace_id, id);
 
 -- name: audit.inv_5
 -- purpose: nothing starts before it is due by the database's clock
@@ -74,11 +74,11 @@ where (
   )
   and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute')
 union all
-select late.id, 'late in run_later'
+select late.id, 'late in far_future_run'
 from carillon.shard
 cross join lateral (
-  select id from carillon.run_later
-  where run_later.shard = shard.id and run_at < now() - interval '5 minutes'
+  select id from carillon.far_future_run
+  where far_future_run.shard = shard.id and run_at < now() - interval '5 minutes'
     and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute')
 ) as late;
 

@@ -152,10 +152,10 @@ where h.id = $1 and h.job_id = $1 and h.finished_at >= $6 and h.nominal_at = any
 -- fence: primary key; the job's row is locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
-                          deadline_at, feeds)
+                          deadline_at, has_downstream)
 select i.id, d.job_id, d.namespace_id, d.shard, $11, i.state, $14, i.rank, i.run_at, i.nominal_at, clock_timestamp(),
        i.trigger, $12, $13, $15::json, $16::json, $17::jsonb, $18, case i.state when 'blocked' then 'overlap' end, $10,
-       i.serial, i.untracked, i.deadline_at, j.feeds
+       i.serial, i.untracked, i.deadline_at, j.has_downstream
 from unnest(
   $1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::boolean[], $8::boolean[],
   $19::timestamptz[]

@@ -3,7 +3,7 @@ import type { Statements } from "../sql/statements.js";
 
 /** What all nodes know and nobody else: made with the schema. */
 export interface SecretStore {
-  find(name: "hand_over"): Promise<Buffer>;
+  find(name: "direct_dispatch"): Promise<Buffer>;
 }
 
 export function secretStore(db: Queryable, statements: Statements): SecretStore {

@@ -51,13 +51,13 @@ select
     || '.' || (select oid from pg_database where datname = current_database())::text
     || '.' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as lineage,
   (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::text as flushed,
-  (select value from carillon.setting where name = 'lineage') as remembered;
+  (select value from carillon.setting where name = 'database_timeline') as remembered;
 
 -- name: shard.remember_lineage
 -- purpose: the first look at a new installation
 -- params: $1 lineage text
 -- fence: none is remembered yet
-insert into carillon.setting (name, value) values ('lineage', $1) on conflict (name) do nothing;
+insert into carillon.setting (name, value) values ('database_timeline', $1) on conflict (name) do nothing;
 
 -- name: shard.void
 -- purpose: the database is in another history than the owners were in: nobody owns anything, every node must join anew, and
@@ -65,7 +65,7 @@ insert into carillon.setting (name, value) values ('lineage', $1) on conflict (n
 -- params: $1 lineage text, $2 lineage as remembered text
 -- fence: lineage as remembered, so that one node does it
 with moved as materialized (
-  update carillon.setting set value = $1 where name = 'lineage' and value = $2 returning name
+  update carillon.setting set value = $1 where name = 'database_timeline' and value = $2 returning name
 ),
 gone as (delete from carillon.node where exists (select from moved)),
 every as materialized (select id from carillon.shard where exists (select from moved) order by id for update)

@@ -20,13 +20,13 @@ with alive as materialized (
   select r.id from carillon.run r where r.untracked and r.job_id = any (array(select job_id from alive))
 ), pick as materialized (
   select r.id from carillon.run r
-  where r.id = any (array(select id from known)) and r.feeds is not true
+  where r.id = any (array(select id from known)) and r.has_downstream is not true
   order by r.id
   for update of r
 ), marked as (
-  update carillon.run r set feeds = true from pick p where r.id = any (array[p.id])
+  update carillon.run r set has_downstream = true from pick p where r.id = any (array[p.id])
 ), fed as (
-  update carillon.job j set feeds = true from alive a where j.id = any (array[a.job_id]) and j.feeds is not true
+  update carillon.job j set has_downstream = true from alive a where j.id = any (array[a.job_id]) and j.has_downstream is not true
 )
 select job_id from alive;
 
@@ -97,7 +97,7 @@ union all
 -- purpose: whether any job waits for another, or is to be told something that has been
 -- params: none
 -- fence: none, a read
-select exists (select from carillon.dependency) or exists (select from carillon.dependency_event where not parked) as is_used;
+select exists (select from carillon.dependency) or exists (select from carillon.dependency_event where not deferred) as is_used;
 
 -- name: dependency.open_jobs
 -- purpose: jobs that have not been told of runs that ended
@@ -107,7 +107,7 @@ select distinct o.job_id
 from (
   select e.job_id
   from carillon.dependency_event e
-  where not e.parked and ($1::smallint[] is null or e.shard = any ($1))
+  where not e.deferred and ($1::smallint[] is null or e.shard = any ($1))
   order by e.shard, e.number
   limit $2
 ) o;
@@ -133,7 +133,7 @@ from (
     where h.id = e.run_id and h.finished_at >= e.ended_at - interval '1 day'
     limit 1
   ) h on true
-  where e.job_id = any ($1::uuid[]) and e.parked is not true
+  where e.job_id = any ($1::uuid[]) and e.deferred is not true
 ) as told
 where coalesce(bytes_before, 0) < $3
 order by ended_at, number
@@ -170,7 +170,7 @@ where d.job_id = any (array[i.job_id]) and d.position = i.position;
 -- purpose: what paused jobs are to be told waits for their resume
 -- params: $1 job ids uuid[]
 -- fence: the rows of job_due are locked
-update carillon.dependency_event set parked = true where job_id = any ($1::uuid[]) and parked is not true;
+update carillon.dependency_event set deferred = true where job_id = any ($1::uuid[]) and deferred is not true;
 
 -- name: dependency.parked
 -- purpose: how many ends a paused job has not been told of, and when they were
@@ -191,7 +191,7 @@ with ranked as materialized (
   from carillon.dependency_event e
   where e.job_id = $1
 ), told as (
-  update carillon.dependency_event e set parked = false from ranked r
+  update carillon.dependency_event e set deferred = false from ranked r
   where e.job_id = $1 and e.position = r.position and e.run_id = r.run_id and r.is_told
 ), gone as (
   delete from carillon.dependency_event e using ranked r

@@ -1,4 +1,4 @@
-import { type CallbackAnswer, type Instant, nobodysSession } from "@carillon/core";
+import { type CallbackAnswer, type Instant, callbackSessionId } from "@carillon/core";
 import { columns, jsonParam, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Kept } from "../runs/run-record-store.js";
@@ -68,7 +68,7 @@ export function callbackStore(db: Queryable, statements: Statements): CallbackSt
         (run) => timestampParam(run.until),
         (run) => timestampParam(run.begunAt),
       ]);
-      const { rows } = await db.query<{ id: string; answered: boolean }>(wait, [...values, nobodysSession]);
+      const { rows } = await db.query<{ id: string; answered: boolean }>(wait, [...values, callbackSessionId]);
       const waiting = new Map<string, boolean>();
       for (const row of rows) waiting.set(row.id, row.answered || waiting.get(row.id) === true);
       return waiting;

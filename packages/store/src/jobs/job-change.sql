@@ -120,7 +120,7 @@ returning job_id;
 -- params: $1 namespace id int, $2 id uuid
 -- fence: the locked row: of a move and a recall one finds it gone
 with gone as (
-  delete from carillon.run_later where namespace_id = $1 and id = $2 returning *
+  delete from carillon.far_future_run where namespace_id = $1 and id = $2 returning *
 )
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, deadline_at)

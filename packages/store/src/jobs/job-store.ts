@@ -202,7 +202,7 @@ export interface JobRow {
   /** Runs that may be live, the newest last. */
   readonly run_ids: readonly string[];
   /** Others wait for its runs; only where one job is asked for. */
-  readonly feeds?: boolean | null;
+  readonly has_downstream?: boolean | null;
 }
 
 export interface JobListFilter {

@@ -36,7 +36,7 @@ select id, created_at from made;
 -- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
-       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
+       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.has_downstream
 from carillon.job j join carillon.job_due d on d.job_id = any (array[j.id])
 where d.namespace_id = $1 and j.id = any ($2::uuid[]);
 
@@ -131,7 +131,7 @@ limit $9;
 -- params: $1 namespace id int, $2 keys text[]
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
-       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
+       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.has_downstream
 from (
   select * from carillon.job
   where namespace_id = $1 and key = any ($2::text[]) and key is not null and ended_at is null

@@ -118,12 +118,12 @@ for update of r;
 -- fence: primary key; the job's row is locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
-                          deadline_at, feeds)
+                          deadline_at, has_downstream)
 select i.id, j.id, j.namespace_id, j.shard, coalesce(i.lane, j.lane), i.state, coalesce(i.priority, j.priority), i.rank,
        i.run_at, i.nominal_at, clock_timestamp(), i.trigger, j.task, coalesce(i.queue, j.queue),
        coalesce(i.payload::json, j.payload), coalesce(i.policy::json, j.policy),
        coalesce(i.labels::jsonb, nullif(j.labels, '{}')), j.owner, case i.state when 'blocked' then 'overlap' end, j.version,
-       i.serial, i.untracked, i.deadline_at, j.feeds
+       i.serial, i.untracked, i.deadline_at, j.has_downstream
 from unnest(
   $1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::boolean[],
   $9::boolean[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::text[], $15::text[], $16::timestamptz[]

@@ -94,10 +94,10 @@ for key share of q, n;
 -- params: $1 namespace ids int[], $2 scopes text[], $3 kinds text[], $4 names text[], $5 limits int[], $6 per ms bigint[],
 --         $7 bursts int[], $8 what a failure does text[], $9 of runs made at timestamptz[]
 -- fence: unique (namespace_id, scope, kind, name), in its order
-insert into carillon.limit_key (namespace_id, scope, kind, name, most, per_ms, burst, on_failure, defined_at)
+insert into carillon.limit_key (namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, defined_at)
 select i.*
 from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::text[], $9::timestamptz[])
-  as i (namespace_id, scope, kind, name, most, per_ms, burst, on_failure, defined_at)
+  as i (namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, defined_at)
 where (
   select k.id from carillon.limit_key k
   where k.namespace_id = i.namespace_id and k.scope = i.scope and k.kind = i.kind and k.name = i.name
@@ -118,7 +118,7 @@ with wanted as materialized (
   join carillon.limit_key k
     on k.namespace_id = any (array[i.namespace_id]) and k.scope = i.scope and k.kind = i.kind and k.name = i.name
 )
-select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
+select k.id, k.namespace_id, k.scope, k.kind, k.name, k.max_count, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
        k.starts, k.stopped_by, k.is_counted, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
 from carillon.limit_key k
 where k.id = any (array(select id from wanted))
@@ -213,12 +213,12 @@ with pick as materialized (
   from (select limit_id, count(*) as count from held group by limit_id) h
 ), counted as (
   update carillon.limit_key k
-  set most = i.most, per_ms = i.per_ms, burst = i.burst, on_failure = i.on_failure, defined_at = i.defined_at,
+  set max_count = i.max_count, per_ms = i.per_ms, burst = i.burst, on_failure = i.on_failure, defined_at = i.defined_at,
       used = i.used + coalesce(((select a.counts from added a) ->> i.id::text)::int, 0), starts = i.starts::bigint[],
       stopped_by = i.stopped_by, swept_at = case when $16 then clock_timestamp() else k.swept_at end,
       used_at = clock_timestamp()
   from unnest($7::bigint[], $8::int[], $9::bigint[], $10::int[], $11::text[], $12::timestamptz[], $13::int[], $14::text[],
-              $15::uuid[]) as i (id, most, per_ms, burst, on_failure, defined_at, used, starts, stopped_by)
+              $15::uuid[]) as i (id, max_count, per_ms, burst, on_failure, defined_at, used, starts, stopped_by)
   where k.id = any (array[i.id])
 )
 select id, lane, rank from admitted;

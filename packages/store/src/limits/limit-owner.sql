@@ -29,9 +29,9 @@ where s.id = any (array[locked.id]) and r.name = 'limits';
 -- purpose: makes the rows of limits that a queue or a namespace is about to have and did not have before
 -- params: $1 namespace id int, $2 scope text, $3 name text, $4 kinds text[], $5 limits int[], $6 per ms bigint[], $7 bursts int[]
 -- fence: unique (namespace_id, scope, kind, name), in its order
-insert into carillon.limit_key (namespace_id, scope, kind, name, most, per_ms, burst, defined_at, is_counted)
-select $1, $2, i.kind, $3, i.most, i.per_ms, i.burst, clock_timestamp(), false
-from unnest($4::text[], $5::int[], $6::bigint[], $7::int[]) as i (kind, most, per_ms, burst)
+insert into carillon.limit_key (namespace_id, scope, kind, name, max_count, per_ms, burst, defined_at, is_counted)
+select $1, $2, i.kind, $3, i.max_count, i.per_ms, i.burst, clock_timestamp(), false
+from unnest($4::text[], $5::int[], $6::bigint[], $7::int[]) as i (kind, max_count, per_ms, burst)
 order by i.kind
 on conflict (namespace_id, scope, kind, name) do nothing;
 

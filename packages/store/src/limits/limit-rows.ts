@@ -5,7 +5,7 @@ import {
   type LimitKind,
   type LimitScope,
   type OrderFailure,
-  usualBurstOf,
+  defaultBurstOf,
 } from "@carillon/core";
 
 /** Limits of a queue or a namespace, as their rows keep them. */
@@ -64,7 +64,7 @@ export interface KeyRow {
   scope: LimitScope;
   kind: LimitKind;
   name: string;
-  most: number;
+  max_count: number;
   per_ms: number | null;
   burst: number | null;
   on_failure: OrderFailure | null;
@@ -93,7 +93,7 @@ export function toHead(row: HeadRow): WaitingHead {
 }
 
 export function toLimit(row: KeyRow): LimitRow {
-  const { id, scope, kind, name, most: limit, per_ms: perMs, burst, on_failure: onFailure, used, starts } = row;
+  const { id, scope, kind, name, max_count: limit, per_ms: perMs, burst, on_failure: onFailure, used, starts } = row;
   return {
     id,
     namespaceId: row.namespace_id,
@@ -115,7 +115,7 @@ export function ownLimitsOf({ concurrency, rateLimit }: OwnLimits, scope: LimitS
     found.push({ scope, kind: "concurrency", name, limit: concurrency.limit, ...none });
   }
   if (rateLimit !== undefined) {
-    const { limit, perMs, burst = usualBurstOf(limit) } = rateLimit;
+    const { limit, perMs, burst = defaultBurstOf(limit) } = rateLimit;
     found.push({ scope, kind: "rate", name, limit, perMs, burst, onFailure: null });
   }
   return found;

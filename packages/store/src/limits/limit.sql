@@ -5,7 +5,7 @@
 -- purpose: a keyset page of limits that are in use or that an operator has set
 -- params: $1 namespace id int, $2 after id bigint, $3 limit int, $4 scope, $5 kind, $6 name text or null
 -- fence: none, a read
-select id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by, is_counted
+select id, namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by, is_counted
 from carillon.limit_key
 where namespace_id = $1 and id > $2 and ($4::text is null or scope = $4) and ($5::text is null or kind = $5)
   and ($6::text is null or name = $6)
@@ -30,10 +30,10 @@ group by w.limits, w.queue;
 --         null, $7 goes on after a failure boolean; null stays
 -- fence: the row's lock
 update carillon.limit_key
-set most = coalesce($3, most), per_ms = coalesce($4, per_ms), burst = coalesce($5, burst), is_fixed = coalesce($6, is_fixed),
+set max_count = coalesce($3, max_count), per_ms = coalesce($4, per_ms), burst = coalesce($5, burst), is_fixed = coalesce($6, is_fixed),
     stopped_by = case when $7 then null else stopped_by end, used_at = clock_timestamp()
 where namespace_id = $1 and id = $2
-returning id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by, is_counted;
+returning id, namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by, is_counted;
 
 -- name: limit.of_run
 -- purpose: what a run waits for, and how many wait before it behind the same gate, counted up to a limit
@@ -57,7 +57,7 @@ where r.namespace_id = $1 and r.id = $2 and r.stage = 3 and r.limits is not null
 -- purpose: limits by name
 -- params: $1 namespace id int, $2 scopes text[], $3 kinds text[], $4 names text[]
 -- fence: none, a read
-select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
+select k.id, k.namespace_id, k.scope, k.kind, k.name, k.max_count, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
        k.starts, k.stopped_by, k.is_counted
 from carillon.limit_key k
 join (

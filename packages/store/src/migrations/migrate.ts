@@ -1,31 +1,31 @@
+import { createHash } from "node:crypto";
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
 import { pause } from "../db/backoff.js";
 import type { Database, DedicatedSession } from "../db/database.js";
 import { classifyPgError, sqlStateOf } from "../db/errors.js";
-import { qualify, splitStatements } from "../sql/sql-text.js";
-import { type Migration, migrationLabel, readMigrations } from "./migration-files.js";
-import { MigrationLock } from "./migration-lock.js";
+import type { Queryable } from "../db/queryable.js";
+import { qualify, quotedSchema, splitStatements } from "../sql/sql-text.js";
+import { type Migration, migrationLabel, planMigrations, readMigrations } from "./migration.js";
 import { MigrationTable } from "./migration-table.js";
-import { planMigrations } from "./plan.js";
 
 export interface MigrateOptions {
-  /** Lists what would run, and runs nothing. */
+  /** Lists the migrations that would run, and runs none. */
   readonly dryRun?: boolean;
-  /** Recorded as the time of each migration; the database's clock otherwise. */
+  /** Recorded as the time of each migration instead of the database's clock. */
   readonly now?: Instant;
-  /** How long to go on waiting for the lock of another node, or for a table that a long statement holds. */
+  /** How long to wait for another node that migrates, or for a table that a long statement holds. */
   readonly waitMs?: DurationMs;
   /** Called with the reason before each wait. */
   readonly onWait?: (reason: string) => void;
   readonly onApplied?: (label: string) => void;
-  /** Other migrations than the package's own. */
+  /** Used instead of the package's own migrations. */
   readonly files?: readonly Migration[];
 }
 
 export interface MigrateReport {
-  /** Labels of what this call ran; another node may have run the rest. */
+  /** Labels of the migrations that this call ran; another node may have run the rest. */
   readonly applied: readonly string[];
-  /** Labels of what is left: empty, except in a dry run. */
+  /** Labels of the migrations that are left: empty, except in a dry run. */
   readonly pending: readonly string[];
 }
 
@@ -39,12 +39,12 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   return database.dedicated((session) => new Migrator(database, session, files, options).run());
 }
 
-/** What a migration of an empty database would run. */
+/** Labels of the migrations that an empty database needs. */
 export function allMigrations(): readonly string[] {
   return readMigrations().map(migrationLabel);
 }
 
-/** Refuses a schema that this version cannot work with: newer, older, or made by other migrations. */
+/** Refuses a schema that this version cannot work with: newer, older, or created by other migrations. */
 export async function checkSchema(database: Database, files: readonly Migration[] = readMigrations()): Promise<void> {
   const applied = await new MigrationTable(database.schema).read(database);
   const [next] = planMigrations(files, applied);
@@ -55,19 +55,19 @@ export async function checkSchema(database: Database, files: readonly Migration[
   );
 }
 
-/** A table that a long transaction holds must not queue everyone behind our DDL for longer than this. */
+/** While DDL waits for a table that a long transaction holds, every other session waits behind it: not for longer than this. */
 const lockTimeoutMs = 3_000;
 const lockNotAvailable = "55P03";
-/** A statement may take its time; a node that stopped in the middle of a migration may not. */
+/** A statement has no time limit; a node that stopped in the middle of a migration has this one. */
 const idleTimeoutMs = 60_000;
 const defaultWaitMs = 300_000;
 const begin = `begin; set local statement_timeout = 0; set local lock_timeout = ${lockTimeoutMs};
   set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
 
-/** What one step came to; the last two mean that it must wait. */
+/** The result of one step; after the last two the migrator has to wait. */
 type Step = "done" | "again" | "another node is migrating" | "a transaction holds a lock that the migration needs";
 
-/** One migration after the other: each step takes the lock, looks at what is left, runs the first, records it. */
+/** One migration after the other: each step takes the lock, reads which migrations are left, runs the first and records it. */
 class Migrator {
   readonly #schema: string;
   readonly #ports: Database["ports"];
@@ -97,7 +97,7 @@ class Migrator {
       if (step === "done") return { applied: this.#applied, pending: [] };
       if (step === "again") continue;
       if (clock.monotonic() >= deadline) {
-        throw new CarillonError("database_timeout", `The migration waited ${waitMs} ms in vain: ${step}.`);
+        throw new CarillonError("database_timeout", `The migration gave up after ${waitMs} ms: ${step}.`);
       }
       this.#options.onWait?.(step);
       await pause(100 + random() * 200, timers);
@@ -140,7 +140,7 @@ class Migrator {
     }
   }
 
-  /** Statement by statement; such a file must bear being run again from its start after a kill. */
+  /** Statement by statement. After a kill the file runs again from its start, so running it twice must do no harm. */
   async #inSession(next: Migration): Promise<Step> {
     if (!this.#session.keepsSession) {
       throw new CarillonError(
@@ -162,7 +162,7 @@ class Migrator {
     }
   }
 
-  /** Looked at again under the lock: another node may have run it while we came. */
+  /** Read again under the lock: another node may have run it before the lock was taken. */
   async #isNext(migration: Migration): Promise<boolean> {
     const [next] = planMigrations(this.#files, await this.#table.read(this.#session));
     return next?.number === migration.number;
@@ -173,4 +173,42 @@ class Migrator {
     this.#applied.push(label);
     this.#options.onApplied?.(label);
   }
+}
+
+/**
+ * The migration lock of a schema. It is tried, never waited for: a session that waits in pg_advisory_lock holds a snapshot, and CREATE
+ * INDEX CONCURRENTLY waits for every snapshot, so the holder of the lock and the waiting session would wait for each other.
+ */
+class MigrationLock {
+  readonly #key: string;
+
+  constructor(schema: string) {
+    this.#key = createHash("sha256").update(`carillon migrations of ${schema}`).digest().readBigInt64BE(0).toString();
+  }
+
+  /** Held until the end of the open transaction. Works through any pooler. */
+  takeForTransaction(session: Queryable): Promise<boolean> {
+    return this.#call(session, "pg_try_advisory_xact_lock");
+  }
+
+  /** Held until it is released or the session ends. Needs a connection that is one session. */
+  takeForSession(session: Queryable): Promise<boolean> {
+    return this.#call(session, "pg_try_advisory_lock");
+  }
+
+  async releaseSession(session: Queryable): Promise<void> {
+    await this.#call(session, "pg_advisory_unlock");
+  }
+
+  async #call(session: Queryable, name: string): Promise<boolean> {
+    const text = `select ${name}($1::bigint) as done`;
+    return (await session.query<{ done: boolean }>({ text }, [this.#key])).rows[0]?.done === true;
+  }
+}
+
+/** Drops the schema with everything in it. Only for a database in which no other node is at work. */
+export async function dropSchema(database: Database): Promise<void> {
+  await database.dedicated((session) =>
+    session.query({ text: `drop schema if exists ${quotedSchema(database.schema)} cascade` }),
+  );
 }

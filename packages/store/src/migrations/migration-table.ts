@@ -3,12 +3,11 @@ import { sqlStateOf } from "../db/errors.js";
 import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { quotedSchema } from "../sql/sql-text.js";
-import type { Migration } from "./migration-files.js";
-import type { AppliedMigration } from "./plan.js";
+import type { AppliedMigration, Migration } from "./migration.js";
 
 const insufficientPrivilege = "42501";
 
-/** The record of what ran, kept in the schema itself. It is there before the first migration and never migrated. */
+/** The applied migrations, recorded in the schema itself. The table is created before the first migration and is never migrated. */
 export class MigrationTable {
   readonly #schema: string;
   readonly #table: string;
@@ -25,11 +24,11 @@ export class MigrationTable {
     return rows[0]?.found === true;
   }
 
-  /** Makes the schema and the table where they are missing. Runs under the migration lock. */
+  /** Creates the schema and the table where they are missing. Runs under the migration lock. */
   async create(session: Queryable): Promise<void> {
     await this.#permitted(async () => {
       const { rowCount } = await session.query({ text: "select from pg_namespace where nspname = $1" }, [this.#schema]);
-      // Asked first: "create schema if not exists" needs the right to create even where the schema exists.
+      // Not "create schema if not exists": that needs the right to create even where the schema exists.
       if (rowCount === 0) await session.query({ text: `create schema ${quotedSchema(this.#schema)}` });
       await session.query({
         text: `create table if not exists ${this.#table} (
@@ -42,7 +41,7 @@ export class MigrationTable {
     });
   }
 
-  /** In order of number. Empty for a schema that was never migrated. */
+  /** In the order of their numbers. Empty for a schema that was never migrated. */
   async read(session: Queryable): Promise<readonly AppliedMigration[]> {
     if (!(await this.exists(session))) return [];
     return this.#permitted(async () => {

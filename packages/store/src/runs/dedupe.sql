@@ -17,7 +17,7 @@ with patience as materialized (
   select set_config('lock_timeout', $21::text, true) as limited
 ), input as materialized (
   select i.*,
-         i.run_at > clock_timestamp() + $17::bigint * interval '1 millisecond' as is_later,
+         i.run_at > clock_timestamp() + $17::bigint * interval '1 millisecond' as is_far_future,
          h.run_id as held_id, h.counts is true as counts
   from unnest(
     $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
@@ -29,7 +29,7 @@ with patience as materialized (
   left join lateral (
     select d.run_id,
            exists (select from carillon.run r where r.id = any (array[d.run_id]))
-             or exists (select from carillon.run_later l where l.namespace_id = any (array[d.namespace_id]) and l.id = d.run_id)
+             or exists (select from carillon.far_future_run l where l.namespace_id = any (array[d.namespace_id]) and l.id = d.run_id)
              or exists (
                select from carillon.job_due w join carillon.job j on j.id = any (array[w.job_id])
                where w.job_id = any (array[d.run_id]) and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
@@ -42,7 +42,7 @@ with patience as materialized (
     where d.namespace_id = any (array[i.namespace_id]) and d.task = i.task and d.key = i.key
   ) h on true
 ), won as (
-  insert into carillon.dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, look_at)
+  insert into carillon.dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, check_at)
   select namespace_id, task, key, id, held_id, window_ms, clock_timestamp(),
          greatest(run_at, clock_timestamp()) + interval '1 minute'
   from input
@@ -50,7 +50,7 @@ with patience as materialized (
   order by namespace_id, task, key
   on conflict (namespace_id, task, key) do update
   set run_id = excluded.run_id, replaces = excluded.replaces, window_ms = excluded.window_ms,
-      created_at = excluded.created_at, look_at = excluded.look_at
+      created_at = excluded.created_at, check_at = excluded.check_at
   where d.run_id = excluded.replaces
   returning run_id, replaces, namespace_id
 ), pick as materialized (
@@ -60,19 +60,19 @@ with patience as materialized (
   for update of r
 ), ended as (
   delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
-), pick_later as materialized (
+), pick_far_future as materialized (
   select l.namespace_id, l.id
-  from carillon.run_later l join won w on l.namespace_id = any (array[w.namespace_id]) and l.id = w.replaces
+  from carillon.far_future_run l join won w on l.namespace_id = any (array[w.namespace_id]) and l.id = w.replaces
   order by l.id
   for update of l
-), ended_later as (
-  delete from carillon.run_later l using pick_later p
+), ended_far_future as (
+  delete from carillon.far_future_run l using pick_far_future p
   where l.namespace_id = any (array[p.namespace_id]) and l.id = p.id
   returning l.*
-), ended_to_come as materialized (
+), ended_planned as materialized (
   select t.*
   from (select namespace_id, array_agg(replaces) as ids from won where replaces is not null group by namespace_id) w
-  cross join lateral carillon.cancel_to_come(w.namespace_id, w.ids, 'cancelled_by_dedupe') t
+  cross join lateral carillon.cancel_planned_runs(w.namespace_id, w.ids, 'cancelled_by_dedupe') t
   where exists (select from input where counts and action = 'replace')
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
@@ -85,7 +85,7 @@ with patience as materialized (
   union all
   select e.id, e.id, e.namespace_id, 'cancelled', 'cancelled_by_dedupe', e.priority, e.run_at, e.run_at, e.created_at, 'once',
          l.task, l.queue, e.payload, e.policy, e.labels, e.owner, 0, 0, 0, null, null, clock_timestamp(), null, null, null, null
-  from ended_later e join carillon.lane l on l.id = e.lane
+  from ended_far_future e join carillon.lane l on l.id = e.lane
 ), near as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner, deadline_at)
@@ -93,22 +93,22 @@ with patience as materialized (
          priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
          labels::jsonb, owner, deadline_at
   from input
-  where not is_later and (id in (select run_id from won)) is true
+  where not is_far_future and (id in (select run_id from won)) is true
   returning id, state, created_at
-), later as (
-  insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
+), far_future as (
+  insert into carillon.far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
                                   owner, deadline_at)
   select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
          labels::jsonb, owner, deadline_at
   from input
-  where is_later and (id in (select run_id from won)) is true
+  where is_far_future and (id in (select run_id from won)) is true
   returning id, created_at
 )
 select id, state, created_at, null::uuid as held_id, null::uuid as "jobId", null::int as "namespaceId", null::text as task,
        null::text as queue
 from near
 union all
-select id, 'later', created_at, null, null, null, null, null from later
+select id, 'far_future', created_at, null, null, null, null, null from far_future
 union all
 select id, case when counts and action <> 'replace' or held_id = id then 'held' else 'beaten' end, null, held_id, null, null, null, null
 from input where (id in (select run_id from won)) is not true
@@ -116,14 +116,14 @@ union all
 select id, 'left', null, held_id, null, null, null, null
 from input
 where counts and (id in (select run_id from won)) is true
-  and (held_id in (select id from ended union all select id from ended_later union all select id from ended_to_come)) is not true
+  and (held_id in (select id from ended union all select id from ended_far_future union all select id from ended_planned)) is not true
 union all
 select id, 'ended', null, null, job_id, namespace_id, task, queue from ended
 union all
 select e.id, 'ended', null, null, e.id, e.namespace_id, l.task, l.queue
-from ended_later e join carillon.lane l on l.id = e.lane
+from ended_far_future e join carillon.lane l on l.id = e.lane
 union all
-select id, 'ended', null, null, id, namespace_id, task, queue from ended_to_come;
+select id, 'ended', null, null, id, namespace_id, task, queue from ended_planned;
 
 -- name: dedupe.end_left
 -- purpose: ends runs that were replaced while they moved from one table to the other, or while their job was changed or made them, unless
@@ -147,7 +147,7 @@ select id from ended
 union all
 select t.id
 from (select i.namespace_id, array_agg(i.id) as ids from unnest($1::uuid[], $2::int[]) as i (id, namespace_id) group by i.namespace_id) w
-cross join lateral carillon.cancel_to_come(w.namespace_id, w.ids, 'cancelled_by_dedupe') t;
+cross join lateral carillon.cancel_planned_runs(w.namespace_id, w.ids, 'cancelled_by_dedupe') t;
 
 -- name: dedupe.sweep
 -- purpose: removes rows whose run counts no more; looks again later at those whose run does
@@ -157,10 +157,10 @@ with seen as materialized (
   select d.namespace_id, d.task, d.key, d.run_id, d.created_at, l.is_live, h.finished_at, d.window_ms,
          l.is_live or d.window_ms is not null
            and h.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond' as counts
-  from (select * from carillon.dedupe where look_at <= statement_timestamp() order by look_at limit $1) d
+  from (select * from carillon.dedupe where check_at <= statement_timestamp() order by check_at limit $1) d
   cross join lateral (
     select exists (select from carillon.run r where r.id = any (array[d.run_id]))
-             or exists (select from carillon.run_later f where f.namespace_id = any (array[d.namespace_id]) and f.id = d.run_id)
+             or exists (select from carillon.far_future_run f where f.namespace_id = any (array[d.namespace_id]) and f.id = d.run_id)
              or exists (
                select from carillon.job_due w join carillon.job j on j.id = any (array[w.job_id])
                where w.job_id = any (array[d.run_id]) and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
@@ -176,7 +176,7 @@ with seen as materialized (
   returning 1
 ), kept as (
   update carillon.dedupe d
-  set look_at = case
+  set check_at = case
     when s.is_live then clock_timestamp() + least(greatest(clock_timestamp() - s.created_at, interval '1 minute'), interval '1 hour')
     else s.finished_at + s.window_ms * interval '1 millisecond'
   end

@@ -9,14 +9,14 @@ with pick as materialized (
   select r.id, r.state from carillon.run r where r.namespace_id = $1 and r.id = any ($2::uuid[]) order by r.id for update
 ), ended as (
   delete from carillon.run r using pick p where r.id = any (array[p.id]) and p.state <> 'running' returning r.*
-), pick_later as materialized (
+), pick_far_future as materialized (
   select l.namespace_id, l.id
   from (select $1::int as namespace_id, unnest($2::uuid[]) as id) i
-  join carillon.run_later l on l.namespace_id = any (array[i.namespace_id]) and l.id = i.id
+  join carillon.far_future_run l on l.namespace_id = any (array[i.namespace_id]) and l.id = i.id
   order by i.id
   for update of l
-), ended_later as (
-  delete from carillon.run_later l using pick_later p
+), ended_far_future as (
+  delete from carillon.far_future_run l using pick_far_future p
   where l.namespace_id = any (array[p.namespace_id]) and l.id = p.id
   returning l.*
 ), kept as (
@@ -30,7 +30,7 @@ with pick as materialized (
   union all
   select e.id, e.id, e.namespace_id, 'cancelled', $3, e.priority, e.run_at, e.run_at, e.created_at, 'once', l.task, l.queue,
          e.payload, e.policy, e.labels, e.owner, 0, 0, 0, null, null, clock_timestamp(), null, null, null, null
-  from ended_later e join carillon.lane l on l.id = e.lane
+  from ended_far_future e join carillon.lane l on l.id = e.lane
 ), stopped as (
   update carillon.run r set cancel_reason = coalesce(r.cancel_reason, $3) from pick p
   where r.id = any (array[p.id]) and p.state = 'running' and $4::boolean
@@ -38,11 +38,11 @@ with pick as materialized (
 )
 select id, job_id, task, queue, true as is_ended, case when serial then job_id end as freed_job_id from ended
 union all
-select e.id, e.id, l.task, l.queue, true, null from ended_later e join carillon.lane l on l.id = e.lane
+select e.id, e.id, l.task, l.queue, true, null from ended_far_future e join carillon.lane l on l.id = e.lane
 union all
 select id, job_id, task, queue, false, null from stopped
 union all
-select id, id, task, queue, true, null from carillon.cancel_to_come($1, $2::uuid[], $3);
+select id, id, task, queue, true, null from carillon.cancel_planned_runs($1, $2::uuid[], $3);
 
 -- name: run_change.reschedule
 -- purpose: gives a run that waits for its time or for a worker another time. That of a one-off job is its nominal time too
@@ -67,7 +67,7 @@ returning r.id, r.state, r.lane, r.rank, r.namespace_id as "namespaceId", r.shar
 -- params: $1 namespace id int, $2 id uuid
 -- fence: one statement, so that a run is in exactly one of the two tables
 with gone as (
-  delete from carillon.run_later where namespace_id = $1 and id = $2 returning *
+  delete from carillon.far_future_run where namespace_id = $1 and id = $2 returning *
 )
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at, trigger,
                           task, queue, payload, policy, labels, owner, deadline_at)

@@ -11,7 +11,7 @@ with held as materialized (
   order by i.id
   for share of r
 ), kept as (
-  insert into carillon.run_state as s (run_id, namespace_id, checkpoint, checkpoint_fence, checkpoint_number, checkpoint_at)
+  insert into carillon.run_progress as s (run_id, namespace_id, checkpoint, checkpoint_fence, checkpoint_number, checkpoint_at)
   select id, namespace_id, value::json, fence, number, clock_timestamp() from held
   on conflict (run_id) do update
   set checkpoint = excluded.checkpoint, checkpoint_fence = excluded.checkpoint_fence,
@@ -32,7 +32,7 @@ with held as materialized (
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   order by i.id
 ), kept as (
-  insert into carillon.run_state as s (run_id, namespace_id, progress, progress_text, progress_fence, progress_number, progress_at)
+  insert into carillon.run_progress as s (run_id, namespace_id, progress, progress_text, progress_fence, progress_number, progress_at)
   select id, namespace_id, fraction, text, fence, number, clock_timestamp() from held
   on conflict (run_id) do update
   set progress = excluded.progress, progress_text = excluded.progress_text, progress_fence = excluded.progress_fence,
@@ -82,7 +82,7 @@ select distinct run_id as id from kept;
 -- params: $1 run ids uuid[]
 -- fence: none, a read
 select run_id as id, checkpoint::text as value, checkpoint_at as at
-from carillon.run_state
+from carillon.run_progress
 where run_id = any ($1::uuid[]) and checkpoint is not null;
 
 -- name: record.progress
@@ -90,7 +90,7 @@ where run_id = any ($1::uuid[]) and checkpoint is not null;
 -- params: $1 run ids uuid[]
 -- fence: none, a read
 select run_id as id, progress as fraction, progress_text as text, progress_at as at
-from carillon.run_state
+from carillon.run_progress
 where run_id = any ($1::uuid[]) and progress is not null;
 
 -- name: record.steps
@@ -158,9 +158,9 @@ limit $5;
 -- params: $1 after run id uuid, $2 limit int
 -- fence: none: a run that has ended never comes back, and what is written of a run needs its row
 with part as materialized (
-  select run_id from carillon.run_state where run_id > $1 order by run_id limit $2
+  select run_id from carillon.run_progress where run_id > $1 order by run_id limit $2
 ), gone as (
-  delete from carillon.run_state s using part
+  delete from carillon.run_progress s using part
   where s.run_id = any (array[part.run_id])
     and not exists (select from carillon.run r where r.id = any (array[part.run_id]))
   returning s.run_id

@@ -44,7 +44,7 @@ union all
     select l.id, l.id as job_id, lane.task, lane.queue, l.priority, 'scheduled' as status, 'once' as trigger, l.run_at, l.created_at,
            null::uuid as session_id, l.payload, l.policy, l.labels, l.owner, l.deadline_at
     from (
-      select * from carillon.run_later
+      select * from carillon.far_future_run
       where namespace_id = $1
         and id < coalesce($14, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
         and id > coalesce($14, '00000000-0000-0000-0000-000000000000') --? oldest_first
@@ -102,7 +102,7 @@ from (
   )
   union all
   (
-    select id from carillon.run_later
+    select id from carillon.far_future_run
     where namespace_id = $1
       and id < coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
       and id > coalesce($2, '00000000-0000-0000-0000-000000000000') --? oldest_first
@@ -127,7 +127,7 @@ select id from (
   from carillon.run where namespace_id = $1
   union all
   select r.id, 'scheduled', l.task, l.queue, r.id, null, r.owner, r.created_at, 'once', r.labels
-  from carillon.run_later r join carillon.lane l on l.id = r.lane
+  from carillon.far_future_run r join carillon.lane l on l.id = r.lane
   where r.namespace_id = $1
 ) r
 where (not $8::boolean or trigger = 'once') and

@@ -14,13 +14,13 @@ import {
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */
+/** One-off jobs due later than this from now wait in far_future_run: a window and ten minutes. */
 export const horizonMs: DurationMs = 630_000;
 
 export interface StoredRun {
   readonly id: string;
-  /** later: scheduled, and so far from its time that it waits in run_later. */
-  readonly state: "queued" | "scheduled" | "later";
+  /** far_future: scheduled, and so far from its time that it waits in far_future_run. */
+  readonly state: "queued" | "scheduled" | "far_future";
   readonly createdAt: Instant;
 }
 
@@ -63,7 +63,7 @@ export interface LostRun {
 }
 
 export interface RunStore {
-  /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
+  /** A one-off job that is due later than `beyondMs` from now waits in far_future_run. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
   /** Stores runs that stand alone and may start at once, whatever their `runAt` says, and tells it. Answers when: that is their time. */
   insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;

@@ -2,7 +2,7 @@
 
 -- name: run.insert
 -- purpose: stores runs that were asked for directly (one-off jobs); what is due is queued at once, a one-off job beyond the
---   horizon goes to run_later
+--   horizon goes to far_future_run
 -- params: $1 ids uuid[], $2 job ids uuid[], $3 namespace ids int[], $4 shards smallint[], $5 lanes int[],
 --         $6 priorities smallint[], $7 ranks bigint[], $8 run at timestamptz[], $9 nominals timestamptz[], $10 triggers text[],
 --         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[],
@@ -11,7 +11,7 @@
 with input as materialized (
   select i.*,
          i.run_at > clock_timestamp() + $17::bigint * interval '1 millisecond'
-           and i.job_id = i.id and i.nominal_at = i.run_at and i.trigger = 'once' as is_later
+           and i.job_id = i.id and i.nominal_at = i.run_at and i.trigger = 'once' as is_far_future
   from unnest(
     $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
     $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $18::timestamptz[]
@@ -24,22 +24,22 @@ with input as materialized (
          priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
          labels::jsonb, owner, deadline_at
   from input
-  where is_later is not true
+  where is_far_future is not true
   on conflict (id) do nothing
   returning id, state, created_at
-), later as (
-  insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
+), far_future as (
+  insert into carillon.far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
                                   owner, deadline_at)
   select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
          labels::jsonb, owner, deadline_at
   from input
-  where is_later
+  where is_far_future
   on conflict (namespace_id, id) do nothing
   returning id, created_at
 )
 select id, state, created_at from near
 union all
-select id, 'later', created_at from later;
+select id, 'far_future', created_at from far_future;
 
 -- name: run.insert_alike
 -- purpose: stores runs that stand alone and may start at once, and that are alike but for their payloads, as most are: what they share is
@@ -174,7 +174,7 @@ select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run
        r.created_at, null, null, 0, 0, 0,
        null, r.payload, r.policy, null, null, null, r.labels, r.owner, r.deadline_at
 from (select distinct $1::int as namespace_id, unnest($2::uuid[]) as id) i
-join carillon.run_later r on r.namespace_id = any (array[i.namespace_id]) and r.id = i.id
+join carillon.far_future_run r on r.namespace_id = any (array[i.namespace_id]) and r.id = i.id
 join carillon.lane l on l.id = r.lane;
 
 -- name: run.to_come

@@ -66,7 +66,7 @@ with fence as materialized (
   ) d
 ), judged as materialized (
   select p.*, j.shard, j.lane, j.priority, j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}') as labels, j.owner,
-         j.deadline_ms, j.feeds, clock_timestamp() as made_at,
+         j.deadline_ms, j.has_downstream, clock_timestamp() as made_at,
          case when not $5 and (p.overlap = 'allow' or p.run_ids = '{}') then 'fired' else coalesce((
            select case r.id when p.run_id then 'duplicate' else 'overlap' end
            from carillon.run r
@@ -76,10 +76,10 @@ with fence as materialized (
   from pick p join carillon.job j on j.id = any (array[p.job_id])
 ), made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                            trigger, task, queue, payload, policy, labels, owner, version, untracked, deadline_at, feeds)
+                            trigger, task, queue, payload, policy, labels, owner, version, untracked, deadline_at, has_downstream)
   select p.run_id, p.job_id, p.namespace_id, p.shard, p.lane, 'queued', p.priority, p.rank, p.fire_at, p.nominal_at,
          p.made_at, 'schedule', p.task, p.queue, p.payload, p.policy, p.labels, p.owner, p.version, p.overlap = 'allow',
-         p.nominal_at + p.deadline_ms * interval '1 millisecond', p.feeds
+         p.nominal_at + p.deadline_ms * interval '1 millisecond', p.has_downstream
   from judged p
   where p.outcome = 'fired'
 ), moved as (

@@ -1,16 +1,16 @@
 import type { Coordinator } from "@carillon/engine";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-/** A cluster of one adapter, with time in the hands of the test. */
+/** A cluster of one adapter, whose time the test controls. */
 export interface ClusterUnderTest {
   /** A node that has not joined yet. */
   node(name: string): Coordinator;
   readonly leaseMs: number;
-  /** How long to wait between two rounds of passes in which nobody is silent. */
+  /** The time between two rounds in which every node ticks. */
   readonly roundMs: number;
-  /** Lets time pass for everyone at once. */
+  /** Lets time pass for all nodes. */
   pass(ms: number): Promise<void>;
-  /** Who may act on which shard, as the fence in the database sees it. */
+  /** The owner of each shard, according to the fence in the database. */
   owners(): Promise<readonly { id: number; owner: string | null; epoch: number }[]>;
   /** Events of all nodes so far. */
   readonly events: readonly { readonly type: string }[];
@@ -18,14 +18,14 @@ export interface ClusterUnderTest {
 }
 
 export interface CoordinatorTraits {
-  /** Peers watch each other; otherwise a server of the adapter's own counts the leases, and this node's reads play no part. */
+  /** Nodes observe the heartbeats of each other; otherwise a server of the adapter counts the leases. */
   readonly peersObserve: boolean;
 }
 
 const shards = 1_024;
 const held = (one: Coordinator): number => one.membership.epochs.size;
 
-/** What every coordinator promises. Declares the tests; each gets a cluster of its own. */
+/** The contract of every coordinator. Declares the tests; each gets its own cluster. */
 export function coordinatorConformance(
   adapter: string,
   open: () => Promise<ClusterUnderTest>,
@@ -37,8 +37,8 @@ export function coordinatorConformance(
   });
   afterEach(() => cluster.close());
 
-  /** Everyone ticks a few times. */
-  const settle = async (...nodes: Coordinator[]): Promise<void> => {
+  /** All nodes tick a few times. */
+  const stabilise = async (...nodes: Coordinator[]): Promise<void> => {
     for (let round = 0; round < 3; round++) {
       await cluster.pass(cluster.roundMs);
       for (const one of nodes) await one.tick();
@@ -47,22 +47,22 @@ export function coordinatorConformance(
   const started = async (...names: string[]): Promise<Coordinator[]> => {
     const nodes = names.map((name) => cluster.node(name));
     for (const one of nodes) await one.join();
-    await settle(...nodes);
+    await stabilise(...nodes);
     return nodes;
   };
   const pair = async (): Promise<[Coordinator, Coordinator]> => {
     const [a, b] = await started("a", "b");
-    if (a === undefined || b === undefined) throw new Error("two nodes were started");
+    if (a === undefined || b === undefined) throw new Error("Two nodes were started.");
     return [a, b];
   };
-  /** Only the one ticks, for longer than the lease. */
-  const outlive = async (one: Coordinator): Promise<void> => {
+  /** Only this node ticks, for longer than the lease. */
+  const tickAlone = async (one: Coordinator): Promise<void> => {
     for (let fifth = 0; fifth <= 7; fifth++) {
       await cluster.pass(cluster.leaseMs / 5);
       await one.tick();
     }
   };
-  /** No shard is held by two, and what each holds is what the database would let it write. */
+  /** No two nodes own a shard, and each owns exactly the shards that it may write. */
   const expectOneOwnerEach = async (...nodes: Coordinator[]): Promise<void> => {
     const rows = await cluster.owners();
     for (const { membership } of nodes) {
@@ -74,7 +74,7 @@ export function coordinatorConformance(
   };
 
   describe(`a coordinator (${adapter})`, () => {
-    it("gives every shard to the only node", async () => {
+    it("gives every shard to a single node", async () => {
       const a = cluster.node("a");
       expect((await a.join()).gained).toHaveLength(shards);
       await expectOneOwnerEach(a);
@@ -87,7 +87,7 @@ export function coordinatorConformance(
       expect((await cluster.owners()).every((shard) => shard.owner !== null)).toBe(true);
     });
 
-    it("tells the caller exactly what changed hands", async () => {
+    it("reports exactly the gained and lost shards to the caller", async () => {
       const [a, b] = await pair();
       const before = new Map(a.membership.epochs);
       await b.leave();
@@ -98,28 +98,28 @@ export function coordinatorConformance(
       expect(await a.tick()).toEqual({ gained: [], lost: [] });
     });
 
-    it("moves only what the newcomer should have when a node joins", async () => {
+    it("moves only the shards of a new node when it joins", async () => {
       const [a, b] = await pair();
       const before = new Set(a.membership.epochs.keys());
       const c = cluster.node("c");
       await c.join();
-      await settle(a, b, c);
+      await stabilise(a, b, c);
       expect(held(c)).toBeGreaterThanOrEqual(341);
       expect([...a.membership.epochs.keys()].every((id) => before.has(id))).toBe(true);
       await expectOneOwnerEach(a, b, c);
     });
 
-    it("lets one win when two reach for the same shards at once", async () => {
+    it("gives each shard to one node when two claim it at once", async () => {
       const [a, b] = [cluster.node("a"), cluster.node("b")];
       const [first, second] = await Promise.all([a.join(), b.join()]);
       const ids = new Set([...first.gained, ...second.gained].map((shard) => shard.id));
       expect(ids.size).toBe(first.gained.length + second.gained.length);
-      await settle(a, b);
+      await stabilise(a, b);
       expect([held(a), held(b)]).toEqual([512, 512]);
       await expectOneOwnerEach(a, b);
     });
 
-    it("hands everything over when a node leaves", async () => {
+    it("transfers all shards when a node leaves", async () => {
       const [a, b] = await pair();
       await a.leave();
       expect(held(a)).toBe(0);
@@ -133,7 +133,7 @@ export function coordinatorConformance(
         await cluster.pass(cluster.leaseMs / 5);
         expect((await b.tick()).gained).toEqual([]);
       }
-      await outlive(b);
+      await tickAlone(b);
       expect(held(b)).toBe(shards);
       const owners = new Set((await cluster.owners()).map((shard) => shard.owner));
       expect(owners).toEqual(new Set([b.membership.nodeId]));
@@ -141,22 +141,22 @@ export function coordinatorConformance(
       expect(held(a)).toBe(512);
     });
 
-    it("makes a node that was declared dead come back as a new incarnation", async () => {
+    it("a node that was declared dead returns as a new incarnation", async () => {
       const [a, b] = await pair();
       const before = a.membership.nodeId;
-      await outlive(b);
+      await tickAlone(b);
       const change = await a.tick();
       expect(change.lost).toHaveLength(512);
       expect(a.membership.nodeId).not.toBe(before);
-      await settle(a, b);
+      await stabilise(a, b);
       expect([held(a), held(b)]).toEqual([512, 512]);
       await expectOneOwnerEach(a, b);
     });
 
-    it("only ever makes epochs grow, and never gives one epoch of a shard to two owners [INV-3]", async () => {
+    it("epochs only grow, and no epoch of a shard has two owners [INV-3]", async () => {
       const ownerOf = new Map<string, string>();
       let before = (await cluster.owners()).map((shard) => shard.epoch);
-      const look = async (): Promise<void> => {
+      const checkEpochs = async (): Promise<void> => {
         const rows = await cluster.owners();
         for (const { id, owner, epoch } of rows) {
           expect(epoch).toBeGreaterThanOrEqual(before[id] ?? 0);
@@ -167,21 +167,21 @@ export function coordinatorConformance(
         before = rows.map((shard) => shard.epoch);
       };
       const [a, b] = await pair();
-      await look();
-      await outlive(b);
-      await look();
-      await settle(a, b);
-      await look();
+      await checkEpochs();
+      await tickAlone(b);
+      await checkEpochs();
+      await stabilise(a, b);
+      await checkEpochs();
       await a.leave();
-      await settle(b);
-      await look();
+      await stabilise(b);
+      await checkEpochs();
       await b.leave();
-      await look();
+      await checkEpochs();
       expect(Math.min(...before)).toBeGreaterThan(1);
     });
 
     if (!peersObserve) return;
-    it("does not take a silence for death while its own reads failed", async () => {
+    it("does not declare a node dead while its own reads fail", async () => {
       const [a, b] = await pair();
       await cluster.pass(4 * cluster.leaseMs);
       expect((await b.tick()).gained).toEqual([]);

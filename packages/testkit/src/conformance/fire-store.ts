@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { fireLaws, overlapLaws } from "./fire-store/fire-laws.js";
 import { guardLaws } from "./fire-store/guard-laws.js";
-import { fireLaws } from "./fire-store/fire-laws.js";
-import { moveLaws } from "./fire-store/move-laws.js";
-import { overlapLaws } from "./fire-store/overlap-laws.js";
-import { readLaws } from "./fire-store/read-laws.js";
+import { moveLaws, readLaws } from "./fire-store/move-laws.js";
 import type { FireStoreUnderTest } from "./fire-store/under-test.js";
 
-/** What every store of the scheduler promises. Declares the tests; they share one store, and each makes jobs of its own. */
+/** The contract of every fire store. Declares the tests; they share one store, and each makes its own jobs. */
 export function fireStoreConformance(adapter: string, open: () => Promise<FireStoreUnderTest>): void {
   describe(`a fire store (${adapter})`, () => {
     let opened: FireStoreUnderTest | null = null;
     const store = (): FireStoreUnderTest => {
-      if (opened === null) throw new Error("the store is not open yet");
+      if (opened === null) throw new Error("The store is not open yet.");
       return opened;
     };
     beforeAll(async () => {

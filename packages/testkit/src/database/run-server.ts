@@ -4,10 +4,9 @@ import { access, chmod, mkdir, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, EmbeddedPostgresError, startEmbeddedPostgres } from "@carillon/embedded-postgres";
-import { dropAll } from "./admin.js";
-import type { TestServer } from "./test-server.js";
+import { type TestServer, dropAll } from "./test-server.js";
 
-/** Nothing here outlives the run, so nothing needs to reach the disk. Many small pools open side by side. */
+/** The data does not survive the run, so it need not reach the disk. Many small pools are open at once. */
 const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
@@ -35,7 +34,7 @@ export async function startRunServer(env: NodeJS.ProcessEnv): Promise<RunServer>
     const server = { url, prefix };
     return { server, stop: () => dropAll(server) };
   }
-  const place = join(await quickFolder(), `carillon-test-${userInfo().uid}`);
+  const place = join(await fastFolder(), `carillon-test-${userInfo().uid}`);
   await mkdir(place, { recursive: true });
   await chmod(place, 0o711);
   await removeAbandoned(place);
@@ -51,10 +50,10 @@ export async function startRunServer(env: NodeJS.ProcessEnv): Promise<RunServer>
 }
 
 /**
- * In memory where there is room for it. Every test has a database of 700 files, and where many were deleted in the last seconds
- * ext4 needs up to a second to create as many: it looks for inodes that nobody gave back of late.
+ * A folder in memory if there is space. Every test has a database of 700 files. After many deletions in the last seconds, ext4
+ * takes up to a second to create as many, because it avoids recently freed inodes.
  */
-async function quickFolder(): Promise<string> {
+async function fastFolder(): Promise<string> {
   try {
     await access(memoryFolder, constants.W_OK);
     const { bavail, bsize } = await statfs(memoryFolder);
@@ -69,8 +68,8 @@ function startTestPostgres(dataDir: string, binaryDir: string | undefined): Prom
 }
 
 /**
- * Ends the servers of runs that were killed and removes their files. The launcher tells which are still in use; one
- * without an owner's mark belongs to a run that is just starting.
+ * Ends the servers of runs that were killed and removes their files. The launcher detects those in use; one without
+ * an owner file belongs to a run that is starting.
  */
 async function removeAbandoned(place: string): Promise<void> {
   for (const name of await readdir(place)) {

@@ -12,7 +12,7 @@ export interface EtcdServer {
   stop(): Promise<void>;
 }
 
-/** A server of its own on loopback, which answers when this resolves. */
+/** Starts a new server on loopback; it accepts requests when the promise resolves. */
 export async function startEtcd(): Promise<EtcdServer> {
   const port = await freePortPair();
   const child = spawn(script, ["run", String(port)], { stdio: "ignore" });
@@ -24,7 +24,7 @@ export async function startEtcd(): Promise<EtcdServer> {
       () => false,
     );
   while (!(await isUp())) {
-    if (child.exitCode !== null) throw new Error(`etcd ended with exit code ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`The etcd server ended with exit code ${child.exitCode}.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {
@@ -36,7 +36,7 @@ export async function startEtcd(): Promise<EtcdServer> {
   };
 }
 
-/** A port that is free, and the one after it too. */
+/** A free port whose successor is free too. */
 async function freePortPair(): Promise<number> {
   for (;;) {
     const first = await listenOn(0);

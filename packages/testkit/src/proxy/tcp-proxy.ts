@@ -3,11 +3,11 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface TcpProxyOptions {
-  /** Sees every chunk before it goes on and may replace it: to wait for a message, to cut right after one, to falsify. */
+  /** Receives every chunk before it is forwarded and may replace it: to wait for a message, to cut after one, to corrupt it. */
   readonly filter?: (chunk: Buffer, from: "client" | "server") => Buffer;
 }
 
-/** Stands between clients and a server on loopback and fails in the ways that networks fail. */
+/** A proxy between clients and a server on loopback that simulates network failures. */
 export class TcpProxy {
   readonly #target: { readonly host: string; readonly port: number };
   readonly #filter: NonNullable<TcpProxyOptions["filter"]>;
@@ -20,7 +20,7 @@ export class TcpProxy {
   #unanswered: Buffer | null = null;
   readonly #awaiting = new Set<Socket>();
 
-  /** Starts in front of the server that the URL names. */
+  /** Starts a proxy for the server of the URL. */
   static async start(url: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
     const proxy = new TcpProxy(url, options);
     await proxy.resume();
@@ -37,7 +37,7 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** The URL that leads through this proxy. */
+  /** The URL of the server through this proxy. */
   through(url: string): string {
     const changed = new URL(url);
     changed.hostname = "127.0.0.1";
@@ -45,43 +45,43 @@ export class TcpProxy {
     return changed.href;
   }
 
-  /** Everything takes this much longer, in each direction. */
+  /** Delays every chunk by this time, in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Resets every connection; new ones are taken as before. */
+  /** Resets every connection; new ones are accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
   /**
-   * Lets the next request that holds these bytes arrive, and resets its connection in place of the answer: what was asked
-   * was done, and whoever asked cannot know.
+   * Forwards the next request that contains these bytes, and resets its connection instead of the response: the server has
+   * executed the request, but the client does not know.
    */
   loseAnswerTo(bytes: string): void {
     this.#unanswered = Buffer.from(bytes);
   }
 
   /**
-   * Carries nothing from now on, not even the end of a connection, and tells nobody. What was sent meanwhile arrives
-   * after `resume`, as it does after a partition. Resolves when the first thing was held back.
+   * Forwards nothing from now on, not even the end of a connection, without an error. Data that is sent meanwhile arrives after
+   * `resume`, as after a partition. Resolves when the first chunk is held back.
    */
   async blackHole(): Promise<void> {
     this.#isSilent = true;
     await once(this.#news, "held");
   }
 
-  /** Takes no new connection; those that exist go on. */
+  /** Refuses new connections; existing ones stay. */
   async refuse(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
     if (!server?.listening) return;
-    // `close` waits for connections as well; the port is free at once.
+    // `close` also waits for connections; the port is free immediately.
     server.close();
   }
 
-  /** Carries everything at once again and takes connections, on the same port as ever. */
+  /** Forwards everything without delay again and accepts connections, on the same port. */
   async resume(): Promise<void> {
     this.#delayMs = 0;
     this.#isSilent = false;
@@ -127,7 +127,7 @@ export class TcpProxy {
         await this.#pass();
         if (to.destroyed) break;
         if (side === "client") this.#watchFor(chunk, from);
-        else if (this.#awaiting.has(to)) throw new Error("the answer is lost");
+        else if (this.#awaiting.has(to)) throw new Error("The response is lost.");
         if (!to.write(this.#filter(chunk, side))) await Promise.race([once(to, "drain"), once(to, "close")]);
       }
       await this.#pass();
@@ -144,7 +144,7 @@ export class TcpProxy {
     this.#awaiting.add(client);
   }
 
-  /** Waits as long as the network would hold a packet back. */
+  /** Waits while the simulated network holds a packet back. */
   async #pass(): Promise<void> {
     while (this.#isSilent) {
       const resumed = once(this.#news, "resumed");

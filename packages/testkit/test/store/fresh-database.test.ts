@@ -15,7 +15,7 @@ async function query(url: string, text: string): Promise<readonly unknown[]> {
 const tables = "select count(*)::int as tables from pg_tables where schemaname = 'carillon'";
 
 describe("a fresh database", () => {
-  it("is empty and nobody else's", async () => {
+  it("a fresh database is empty and not shared", async () => {
     const [one, other] = await Promise.all([freshDatabase(), freshDatabase()]);
     await query(one.url, "create table mine ()");
     expect(await query(other.url, "select from pg_tables where tablename = 'mine'")).toEqual([]);
@@ -23,7 +23,7 @@ describe("a fresh database", () => {
     await Promise.all([one.drop(), other.drop()]);
   });
 
-  it("has the newest schema when asked for, however many ask at once", async () => {
+  it("a fresh database has the newest schema if requested, for concurrent requests too", async () => {
     const made = await Promise.all(Array.from({ length: 4 }, () => freshDatabase({ migrated: true })));
     const counts = await Promise.all(made.map(({ url }) => query(url, tables)));
     expect(new Set(counts.map((rows) => JSON.stringify(rows))).size).toBe(1);

@@ -40,7 +40,7 @@ async function answerTo(socket: Socket, text: string): Promise<string> {
 }
 
 describe("the TCP proxy", () => {
-  it("carries both ways, and the end of one direction while the other goes on", async () => {
+  it("forwards both directions, and the end of one while the other stays open", async () => {
     await start();
     const socket = connect({ port: proxy.port, host: "127.0.0.1", allowHalfOpen: true });
     clients.push(socket);
@@ -50,14 +50,14 @@ describe("the TCP proxy", () => {
     expect(Buffer.concat(answer).toString()).toBe("last words");
   });
 
-  it("leads a URL through itself", async () => {
+  it("rewrites a URL to lead through the proxy", async () => {
     await start();
     expect(proxy.through("postgresql://u:p@db.example:5432/name")).toBe(
       `postgresql://u:p@127.0.0.1:${proxy.port}/name`,
     );
   });
 
-  it("resets the connection in place of the answer that is to be lost, once, after the request arrived", async () => {
+  it("loseAnswerTo resets one connection instead of the response, after the request arrived", async () => {
     await start();
     const [loser, other] = [await client(), await client()];
     const arrived: string[] = [];
@@ -72,7 +72,7 @@ describe("the TCP proxy", () => {
     expect(await answerTo(other, "fire 2")).toBe("fire 2");
   });
 
-  it("resets every connection when cut, and takes new ones", async () => {
+  it("cut resets every connection and accepts new ones", async () => {
     await start();
     const first = await client();
     expect(await answerTo(first, "a")).toBe("a");
@@ -81,7 +81,7 @@ describe("the TCP proxy", () => {
     expect(await answerTo(await client(), "b")).toBe("b");
   });
 
-  it("holds everything back in silence as a black hole, old and new connections alike, until it resumes", async () => {
+  it("a black hole holds back old and new connections until it resumes", async () => {
     await start();
     const old = await client();
     expect(await answerTo(old, "a")).toBe("a");
@@ -92,7 +92,7 @@ describe("the TCP proxy", () => {
     expect(await Promise.all(answers)).toEqual(["b", "c"]);
   });
 
-  it("refuses new connections and keeps the old, until it resumes on the same port", async () => {
+  it("refuse keeps old connections and refuses new ones until it resumes on the same port", async () => {
     await start();
     const old = await client();
     expect(await answerTo(old, "a")).toBe("a");
@@ -105,7 +105,7 @@ describe("the TCP proxy", () => {
     expect(await answerTo(await client(), "c")).toBe("c");
   });
 
-  it("delays each direction", async () => {
+  it("delay applies to each direction", async () => {
     await start();
     const socket = await client();
     proxy.delay(30);
@@ -114,7 +114,7 @@ describe("the TCP proxy", () => {
     expect(performance.now() - before).toBeGreaterThan(55);
   });
 
-  it("shows and changes what passes", async () => {
+  it("the filter receives and replaces chunks", async () => {
     await start({ filter: (chunk, from) => Buffer.from(`${from}(${chunk.toString()})`) });
     expect(await answerTo(await client(), "a")).toBe("server(client(a))");
   });

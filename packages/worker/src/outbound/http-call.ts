@@ -8,7 +8,7 @@ import {
 import { request as secureRequest } from "node:https";
 import type { DurationMs } from "@carillon/core";
 import type { WorkerTimers } from "../runtime/timers.js";
-import type { HostAddress } from "./resolve-host.js";
+import type { HostAddress } from "./addresses.js";
 
 export interface HttpCall {
   readonly url: URL;
@@ -17,17 +17,17 @@ export interface HttpCall {
   readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
   readonly timers: Pick<WorkerTimers, "setTimeout" | "clearTimeout">;
-  /** Where the host is; left out: the system looks it up. */
+  /** Addresses of the host; left out: the system resolves it. */
   readonly addresses?: readonly HostAddress[];
-  /** A socket of this machine instead of a host. */
+  /** A Unix socket to use instead of the host. */
   readonly socketPath?: string;
   /** Makes the connection, for example with a client certificate or through a proxy. */
   readonly agent?: Agent;
   readonly connectMs?: DurationMs;
   readonly firstByteMs?: DurationMs;
   readonly totalMs?: DurationMs;
-  /** More of an answer is not read. */
-  readonly mostBytes?: number;
+  /** The body is cut after so many bytes. */
+  readonly maxBytes?: number;
 }
 
 export interface HttpAnswer {
@@ -35,23 +35,23 @@ export interface HttpAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** There was more. */
+  /** The body was longer. */
   readonly isCut: boolean;
 }
 
-/** The other side took too long at one step. */
+/** One step of the call exceeded its limit. */
 export class HttpTimeoutError extends Error {
   override readonly name = "HttpTimeoutError";
 }
 
-const usual = { connectMs: 10_000, firstByteMs: 60_000, totalMs: 300_000, mostBytes: 1_048_576 };
+const defaults = { connectMs: 10_000, firstByteMs: 60_000, totalMs: 300_000, maxBytes: 1_048_576 };
 
-/** One request on a connection of its own, bounded in time and size. Rejects if there is no answer; any status is one. */
+/** Sends one request on its own connection, with limits of time and size. Resolves for every status; rejects if there is no answer. */
 export function httpCall(call: HttpCall): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const limits = new StepTimer(call, (error) => end(() => reject(error)));
-    const request = begin(call);
-    const onAbort = (): void => end(() => reject(reasonOf(call.signal)));
+    const request = createRequest(call);
+    const onAbort = (): void => end(() => reject(toError(call.signal.reason)));
     const end = (settle: () => void): void => {
       limits.stop();
       call.signal.removeEventListener("abort", onAbort);
@@ -65,10 +65,10 @@ export function httpCall(call: HttpCall): Promise<HttpAnswer> {
     });
     request.on("response", (response) => {
       limits.answered();
-      readCapped(response, call.mostBytes ?? usual.mostBytes).then(
+      readCapped(response, call.maxBytes ?? defaults.maxBytes).then(
         ({ body, isCut }) => {
           const { statusCode: status = 0 } = response;
-          end(() => resolve({ status, headers: headersOf(response), body, isCut }));
+          end(() => resolve({ status, headers: readHeaders(response), body, isCut }));
         },
         (error: unknown) => end(() => reject(error instanceof Error ? error : new Error(String(error)))),
       );
@@ -79,20 +79,20 @@ export function httpCall(call: HttpCall): Promise<HttpAnswer> {
   });
 }
 
-function begin({ url, method, headers, body, addresses, socketPath, agent }: HttpCall): ClientRequest {
+function createRequest({ url, method, headers, body, addresses, socketPath, agent }: HttpCall): ClientRequest {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const options: RequestOptions = {
     method,
     headers: { ...length, ...headers },
     agent: agent ?? false,
     ...(socketPath !== undefined && { socketPath }),
-    ...(addresses !== undefined && { lookup: lookupIn(addresses) }),
+    ...(addresses !== undefined && { lookup: fixedLookup(addresses) }),
   };
   return url.protocol === "https:" ? secureRequest(url, options) : plainRequest(url, options);
 }
 
-/** Answers what was looked up and checked before. */
-function lookupIn(addresses: readonly HostAddress[]): NonNullable<RequestOptions["lookup"]> {
+/** A lookup that returns the addresses that were resolved and checked before. */
+function fixedLookup(addresses: readonly HostAddress[]): NonNullable<RequestOptions["lookup"]> {
   return (_host, { all = false }, answer) => {
     const [first] = addresses;
     if (all) answer(null, [...addresses]);
@@ -100,7 +100,7 @@ function lookupIn(addresses: readonly HostAddress[]): NonNullable<RequestOptions
   };
 }
 
-/** Each step has its own limit, and all together have one. */
+/** Limits each step of a call, and the whole call. */
 class StepTimer {
   readonly #call: HttpCall;
   readonly #onLate: (error: Error) => void;
@@ -110,12 +110,12 @@ class StepTimer {
   constructor(call: HttpCall, onLate: (error: Error) => void) {
     this.#call = call;
     this.#onLate = onLate;
-    this.#total = this.#limit("the whole request", call.totalMs ?? usual.totalMs);
-    this.#next("the connection", call.connectMs ?? usual.connectMs);
+    this.#total = this.#limit("the whole request", call.totalMs ?? defaults.totalMs);
+    this.#next("the connection", call.connectMs ?? defaults.connectMs);
   }
 
   connected(): void {
-    this.#next("the first byte of the answer", this.#call.firstByteMs ?? usual.firstByteMs);
+    this.#next("the first byte of the answer", this.#call.firstByteMs ?? defaults.firstByteMs);
   }
 
   answered(): void {
@@ -139,19 +139,19 @@ class StepTimer {
   }
 }
 
-async function readCapped(response: IncomingMessage, most: number): Promise<{ body: Buffer; isCut: boolean }> {
+async function readCapped(response: IncomingMessage, maxBytes: number): Promise<{ body: Buffer; isCut: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop early ends the connection, so that the rest is never sent.
+  // Leaving the loop early closes the connection, so that the server does not send the rest.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > most) break;
+    if (size > maxBytes) break;
   }
-  return { body: Buffer.concat(chunks).subarray(0, most), isCut: size > most };
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes };
 }
 
-function headersOf(response: IncomingMessage): Record<string, string> {
+function readHeaders(response: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
@@ -159,6 +159,6 @@ function headersOf(response: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error("stopped");
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error("stopped");
 }

@@ -1,37 +1,37 @@
-import { type DurationMs, longestRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
+import { type DurationMs, maxRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
 
-/** Thrown by a handler: trying again is useless. */
+/** Thrown by a handler: retrying is useless. */
 export class NonRetryableError extends Error {
   override readonly name: string = "NonRetryableError";
 }
 
-/** Thrown by a handler: try again, but not before this time has passed. */
+/** Thrown by a handler: retry, but not before this time has passed. */
 export class RetryAfterError extends Error {
   override readonly name = "RetryAfterError";
   readonly afterMs: DurationMs;
 
-  /** A text such as "30s", or milliseconds. */
+  /** A duration such as "30s", or milliseconds. */
   constructor(after: string | DurationMs, message?: string) {
-    const afterMs = durationOf(after);
+    const afterMs = toDurationMs(after);
     super(message ?? `again after ${afterMs} ms`);
     this.afterMs = afterMs;
   }
 }
 
-/** Thrown by a handler: call me again after this time; no attempt is spent. */
+/** Thrown by a handler: call it again after this time; no attempt is spent. */
 export class SnoozeError extends Error {
   override readonly name = "SnoozeError";
   readonly afterMs: DurationMs;
 
-  /** A text such as "30s", or milliseconds. */
+  /** A duration such as "30s", or milliseconds. */
   constructor(after: string | DurationMs, message?: string) {
-    const afterMs = durationOf(after);
+    const afterMs = toDurationMs(after);
     super(message ?? `not yet: again in ${afterMs} ms`);
     this.afterMs = afterMs;
   }
 }
 
-/** Thrown by a handler: somebody else ends this run by its callback; until then it needs no worker. Made by a callback's `wait`. */
+/** Thrown by a handler: another system ends this run through its callback, and until then it needs no worker. Created by a callback's `wait`. */
 export class AwaitCallbackError extends Error {
   override readonly name = "AwaitCallbackError";
   readonly waitMs: DurationMs;
@@ -43,10 +43,11 @@ export class AwaitCallbackError extends Error {
 }
 
 /**
- * Why a run is to stop: `timeout`, its time is over; `drain`, the worker stops; `session_lost` and `claim_lost`, the run is
- * somebody else's by now; `unheard`, it may soon be; else whoever asked for it, as in `cancelled_by_job`.
+ * Why a run must stop. `timeout`: its time is over; `drain`: the worker stops; `session_lost`, `claim_lost`: another worker may have
+ * the run; `disconnected`: that may soon be so, because the server does not answer; anything else is the reason of a stop request,
+ * such as `cancelled_by_job`.
  */
-export type StopReason = "timeout" | "drain" | "session_lost" | "claim_lost" | "unheard" | (string & {});
+export type StopReason = "timeout" | "drain" | "session_lost" | "claim_lost" | "disconnected" | (string & {});
 
 /** The reason of a handler's signal. */
 export class RunStoppedError extends Error {
@@ -59,22 +60,22 @@ export class RunStoppedError extends Error {
   }
 }
 
-/** A handler that was asked to stop and did its work all the same has done it; one that threw was cancelled. */
-export function stoppedOutcome(ended: Outcome): Outcome {
-  return ended.kind === "failed" ? { kind: "cancelled", error: ended.error } : ended;
+/** The outcome of a handler after a stop request: one that finished its work has succeeded, one that threw was cancelled. */
+export function stoppedOutcome(outcome: Outcome): Outcome {
+  return outcome.kind === "failed" ? { kind: "cancelled", error: outcome.error } : outcome;
 }
 
-/** A run that may be begun only once and whose worker stopped before it ended: nobody knows how far it came. */
-export function stoppedWithWorker(): Outcome {
-  const message = "its worker stopped before the handler ended, and the run may not be begun again";
+/** The outcome of an at-most-once run whose worker stopped before the handler ended: how far it got is unknown. */
+export function workerStoppedOutcome(): Outcome {
+  const message = "its worker stopped before the handler ended, and the run may not be started again";
   return { kind: "failed", reason: "handler_error", error: { type: "WorkerStopped", message, retryable: false } };
 }
 
-const longestMessage = 4_096;
-const longestStack = 8_192;
+const maxMessageLength = 4_096;
+const maxStackLength = 8_192;
 
-/** What a handler threw, in the form that is stored. Never throws, whatever it was. */
-export function outcomeOfError(thrown: unknown): Outcome {
+/** Converts a thrown value into an outcome. Never throws. */
+export function errorOutcome(thrown: unknown): Outcome {
   try {
     return readThrown(thrown);
   } catch (unreadable) {
@@ -83,27 +84,28 @@ export function outcomeOfError(thrown: unknown): Outcome {
 }
 
 function readThrown(thrown: unknown): Outcome {
-  if (isKind(thrown, SnoozeError)) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
-  if (thrown instanceof AwaitCallbackError) return { kind: "waiting", waitMs: waitOf(thrown.waitMs) };
-  const failed = { kind: "failed", reason: "handler_error", error: failureOf(thrown) } as const;
-  return isKind(thrown, RetryAfterError) ? { ...failed, retryAfterMs: waitOf(thrown.afterMs) } : failed;
+  if (isKind(thrown, SnoozeError)) return { kind: "snoozed", delayMs: clampDelay(thrown.afterMs) };
+  if (thrown instanceof AwaitCallbackError) return { kind: "waiting", waitMs: clampDelay(thrown.waitMs) };
+  const failed = { kind: "failed", reason: "handler_error", error: toRunError(thrown) } as const;
+  return isKind(thrown, RetryAfterError) ? { ...failed, retryAfterMs: clampDelay(thrown.afterMs) } : failed;
 }
 
-/** Errors of all kinds of libraries: their members may be of any type. */
-function failureOf(thrown: unknown): RunError {
+/** Some libraries throw errors whose members have unexpected types. */
+function toRunError(thrown: unknown): RunError {
   const retryable = !isKind(thrown, NonRetryableError);
-  if (!(thrown instanceof Error)) return { type: "Error", message: textOf(thrown).slice(0, longestMessage), retryable };
+  if (!(thrown instanceof Error))
+    return { type: "Error", message: toText(thrown).slice(0, maxMessageLength), retryable };
   const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = thrown;
   return {
     type: typeof name === "string" ? name : "Error",
-    message: textOf(message).slice(0, longestMessage),
-    ...(typeof stack === "string" && { stack: stack.slice(0, longestStack) }),
+    message: toText(message).slice(0, maxMessageLength),
+    ...(typeof stack === "string" && { stack: stack.slice(0, maxStackLength) }),
     retryable,
   };
 }
 
-/** JSON, if it can be written so: a cycle and a bigint cannot. */
-function textOf(value: unknown): string {
+/** JSON where that is possible; a cycle or a bigint has none. */
+function toText(value: unknown): string {
   if (typeof value === "string") return value;
   try {
     const text: string | undefined = JSON.stringify(value);
@@ -113,16 +115,16 @@ function textOf(value: unknown): string {
   }
 }
 
-/** By its class or by its name: tasks and the runtime may come from two copies of this package. */
+/** Compares the class and the name: tasks and the runtime may use two copies of this package. */
 function isKind<Kind extends Error>(thrown: unknown, kind: new (...given: never[]) => Kind): thrown is Kind {
   return thrown instanceof kind || (thrown instanceof Error && thrown.name === kind.name);
 }
 
-function durationOf(after: string | DurationMs): DurationMs {
+function toDurationMs(after: string | DurationMs): DurationMs {
   return typeof after === "string" ? parseDuration(after) : after;
 }
 
-/** A time that makes no sense is none at all. */
-function waitOf(afterMs: DurationMs): DurationMs {
-  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), longestRetryWaitMs) : 0;
+/** NaN and infinite delays count as 0. */
+function clampDelay(afterMs: DurationMs): DurationMs {
+  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), maxRetryWaitMs) : 0;
 }

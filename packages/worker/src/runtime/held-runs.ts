@@ -1,190 +1,286 @@
-import { type Assignment, type Outcome, shownId, type StopOrder } from "@carillon/core";
+import {
+  type Assignment,
+  type Completion,
+  type DurationMs,
+  type Outcome,
+  type RunError,
+  shownId,
+  type StopOrder,
+} from "@carillon/core";
 import { RunStoppedError, stoppedOutcome } from "./errors.js";
-import { execute } from "./execute.js";
-import type { Reporter } from "./reporter.js";
-import { isSpent, Running, type RunSite } from "./running.js";
-import type { Slots } from "./slots.js";
+import { execute, type ExecuteOptions } from "./execute.js";
+import type { StateSender } from "./state-sender.js";
+import { type SignalledHandler, StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
-import type { FailedAttemptEvent } from "./worker-options.js";
+import type { WorkerTimers } from "./timers.js";
+import { taskWeights } from "./transport.js";
 
-export interface HeldRunsOptions {
-  readonly tasks: readonly Task[];
-  readonly slots: Slots;
-  readonly site: RunSite;
-  readonly reporter: Pick<Reporter, "add">;
-  readonly onFailed: (event: FailedAttemptEvent) => void;
-  /** A run ended for which nothing is to be spent. */
-  readonly onGivenBack: (assignment: Assignment) => void;
+/** A handler threw or timed out. The server decides whether the run is retried. */
+export interface FailedAttemptEvent {
+  readonly type: "run.attempt_failed";
+  /** run_… */
+  readonly runId: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly error: RunError;
 }
 
-/** The runs that a worker has: those at work, in its slots, and those that wait for one, in their order. */
+/** What all runs of a worker share. */
+interface RunServices {
+  readonly stateSender: StateSender;
+  readonly timers: WorkerTimers;
+  /** The signal of a handler fired. */
+  readonly onSignal: (run: SignalledHandler, reason: Error) => void;
+}
+
+export interface HeldRunsOptions extends RunServices {
+  readonly tasks: readonly Task[];
+  readonly slots: number;
+  readonly results: { add(completion: Completion): void };
+  readonly onFailed: (event: FailedAttemptEvent) => void;
+  /** A run ended in a way that spends no attempt: it goes back to its queue. */
+  readonly onGiveBack: (assignment: Assignment) => void;
+}
+
+/** The runs that a worker holds: the active ones, which have slots, and the ones that are queued for a slot, in their order. */
 export class HeldRuns {
   readonly #options: HeldRunsOptions;
   readonly #tasks: ReadonlyMap<string, Task>;
   readonly #slots: Slots;
-  readonly #site: RunSite;
-  readonly #running = new Map<string, Running>();
-  /** Given ahead. */
-  readonly #waiting = new Map<string, Assignment>();
-  #isOpen = false;
+  readonly #active = new Map<string, ActiveRun>();
+  /** Assigned ahead of a free slot. */
+  readonly #queued = new Map<string, Assignment>();
+  #canStartRuns = false;
 
   constructor(options: HeldRunsOptions) {
     this.#options = options;
     this.#tasks = new Map(options.tasks.map((task) => [task.name, task]));
-    this.#slots = options.slots;
-    this.#site = options.site;
+    this.#slots = new Slots(options);
   }
 
-  get runningCount(): number {
-    return this.#running.size;
+  get activeCount(): number {
+    return this.#active.size;
   }
 
-  running(): Iterable<Running> {
-    return this.#running.values();
+  activeRuns(): Iterable<ActiveRun> {
+    return this.#active.values();
   }
 
-  /** Resolves when all that are at work now are over. */
-  ends(): Promise<unknown> {
-    return Promise.all([...this.#running.values()].map((run) => run.done));
+  /** Resolves when all runs that are active now have ended. */
+  activeRunsEnd(): Promise<unknown> {
+    return Promise.all([...this.#active.values()].map((run) => run.done));
   }
 
-  open(): void {
-    this.#isOpen = true;
+  allowStarts(): void {
+    this.#canStartRuns = true;
   }
 
-  /** Nothing begins any more. What is taken from now on waits. */
-  shut(): void {
-    this.#isOpen = false;
+  /** From now on every run that is taken stays queued. */
+  forbidStarts(): void {
+    this.#canStartRuns = false;
   }
 
+  /** Starts runs in their order while there are slots, and queues the rest. Ignores a claim that is active already. */
   take(assignments: readonly Assignment[]): void {
-    let taken = this.#slots.takenByAll(this.#running);
+    let used = this.#slots.usedBy(this.#active);
     for (const assignment of assignments) {
       const { runId, fence } = assignment;
-      if (this.#running.get(runId)?.assignment.fence === fence) continue;
-      if (this.#waiting.size > 0 || !this.#canBegin(assignment, taken)) this.#waiting.set(runId, assignment);
-      else taken += this.#begin(assignment);
+      if (this.#active.get(runId)?.assignment.fence === fence) continue;
+      if (this.#queued.size > 0 || !this.#canStart(assignment, used)) this.#queued.set(runId, assignment);
+      else used += this.#start(assignment);
     }
-    if (this.#waiting.size > 0) this.#beginNext();
+    if (this.#queued.size > 0) this.#startQueued();
   }
 
-  /** Those that wait; they are somebody else's from now on. */
-  removeWaiting(): Assignment[] {
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    return waiting;
+  /** Removes and returns the queued runs. */
+  removeQueued(): Assignment[] {
+    const queued = [...this.#queued.values()];
+    this.#queued.clear();
+    return queued;
   }
 
-  /** Those at work; what becomes of them is no affair of this worker any more. */
-  removeRunning(): Running[] {
-    const running = [...this.#running.values()];
-    this.#running.clear();
-    return running;
+  /** Removes and returns the active runs: from now on the worker ignores how they end. */
+  removeActive(): ActiveRun[] {
+    const active = [...this.#active.values()];
+    this.#active.clear();
+    return active;
   }
 
-  /** The worker stops: those at work have the rest of its time to save where they are. */
-  signalLeaving(): void {
-    for (const run of this.#running.values()) {
-      run.isLeaving = true;
+  /** The worker stops: active handlers have the rest of its time to save their state. */
+  signalDrain(): void {
+    for (const run of this.#active.values()) {
+      run.isDraining = true;
       run.stop.abort(new RunStoppedError("drain", "the worker stops"));
     }
   }
 
-  /** The engine may soon take this worker for dead. */
-  signalUnheard(): void {
-    for (const run of this.#running.values()) {
-      run.isUnheard = true;
+  /** The engine may soon declare this worker lost. */
+  signalDisconnected(): void {
+    for (const run of this.#active.values()) {
+      run.isDisconnected = true;
       run.stop.abort(
-        new RunStoppedError("unheard", "the server has not answered for too long; others may get the run"),
+        new RunStoppedError("disconnected", "the server has not answered for too long; others may get the run"),
       );
     }
   }
 
-  /** The session is gone: whatever is here is somebody else's now. */
-  forget(): void {
-    const why = new RunStoppedError("session_lost", "the worker's session was lost");
-    for (const run of this.#running.values()) run.stop.abort(why);
-    this.#running.clear();
-    this.#waiting.clear();
+  /** The session is lost: other workers may have all of these runs now. */
+  abandonAll(): void {
+    const reason = new RunStoppedError("session_lost", "the worker's session was lost");
+    for (const run of this.#active.values()) run.stop.abort(reason);
+    this.#active.clear();
+    this.#queued.clear();
   }
 
   stop(orders: readonly StopOrder[]): void {
     for (const { runId, fence, reason } of orders) {
-      const waiting = this.#waiting.get(runId);
-      if (waiting?.fence === fence) {
-        this.#waiting.delete(runId);
+      if (this.#queued.get(runId)?.fence === fence) {
+        this.#queued.delete(runId);
         const outcome = { kind: "cancelled", error: null } as const;
-        this.#options.reporter.add({ runId, fence, startedAgoMs: 0, outcome });
+        this.#options.results.add({ runId, fence, startedAgoMs: 0, outcome });
       }
-      const running = this.#running.get(runId);
-      if (running?.assignment.fence !== fence || running.isStopping) continue;
-      running.isStopping = true;
-      running.stop.abort(new RunStoppedError(reason));
+      const active = this.#active.get(runId);
+      if (active?.assignment.fence !== fence || active.isStopRequested) continue;
+      active.isStopRequested = true;
+      active.stop.abort(new RunStoppedError(reason));
     }
   }
 
-  /** The run was given to somebody else while its handler is at work. */
-  loseClaim({ runId, fence }: Pick<Assignment, "runId" | "fence">): void {
-    const running = this.#running.get(runId);
-    if (running?.assignment.fence === fence) running.stop.abort(new RunStoppedError("claim_lost"));
+  /** Another worker has claimed the run while its handler is active here. */
+  signalClaimLost({ runId, fence }: Pick<Assignment, "runId" | "fence">): void {
+    const active = this.#active.get(runId);
+    if (active?.assignment.fence === fence) active.stop.abort(new RunStoppedError("claim_lost"));
   }
 
-  report({ assignment, startedAt }: Running, outcome: Outcome): void {
+  report({ assignment, startedAt }: ActiveRun, outcome: Outcome): void {
     const { runId, fence, task, attempt, maxAttempts } = assignment;
     if (outcome.kind === "failed") {
-      const about = { runId: shownId("run", runId), task, attempt, maxAttempts };
-      this.#options.onFailed({ type: "run.attempt_failed", ...about, error: outcome.error });
+      const run = { runId: shownId("run", runId), task, attempt, maxAttempts };
+      this.#options.onFailed({ type: "run.attempt_failed", ...run, error: outcome.error });
     }
-    const startedAgoMs = this.#site.timers.monotonic() - startedAt;
-    this.#options.reporter.add({ runId, fence, startedAgoMs, outcome });
+    const startedAgoMs = this.#options.timers.monotonic() - startedAt;
+    this.#options.results.add({ runId, fence, startedAgoMs, outcome });
   }
 
-  #beginNext(): void {
-    let taken = this.#slots.takenByAll(this.#running);
-    for (const assignment of this.#waiting.values()) {
-      // The next is waited for, however heavy: lighter ones that overtake it would keep it waiting.
-      if (!this.#canBegin(assignment, taken)) return;
-      this.#waiting.delete(assignment.runId);
-      taken += this.#begin(assignment);
+  #startQueued(): void {
+    let used = this.#slots.usedBy(this.#active);
+    for (const assignment of this.#queued.values()) {
+      // A heavy run blocks the ones behind it: if lighter ones overtook it, it might never start.
+      if (!this.#canStart(assignment, used)) return;
+      this.#queued.delete(assignment.runId);
+      used += this.#start(assignment);
     }
   }
 
-  #canBegin(assignment: Assignment, taken: number): boolean {
-    return this.#isOpen && this.#slots.fits(assignment, taken);
+  #canStart(assignment: Assignment, used: number): boolean {
+    return this.#canStartRuns && this.#slots.fits(assignment, used);
   }
 
-  /** Answers how many slots it takes from now on: none, if it has ended at once. Then nobody could have asked it to stop. */
-  #begin(assignment: Assignment): number {
+  /** Returns how many slots the run uses from now on: 0 if it has ended synchronously, in which case nothing could have stopped it. */
+  #start(assignment: Assignment): number {
     const { runId, task } = assignment;
-    const before = this.#running.get(runId);
-    if (before !== undefined) {
-      before.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
-      this.#running.delete(runId);
+    const previous = this.#active.get(runId);
+    if (previous !== undefined) {
+      previous.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
+      this.#active.delete(runId);
     }
-    const running = new Running(assignment, this.#site);
-    const outcome = execute(this.#tasks.get(task), assignment, running);
+    const run = new ActiveRun(assignment, this.#options);
+    const outcome = execute(this.#tasks.get(task), assignment, run);
     if (!(outcome instanceof Promise)) {
-      this.report(running, outcome);
+      this.report(run, outcome);
       return 0;
     }
-    this.#running.set(runId, running);
-    running.done = outcome.then((ended) => {
-      this.#end(running, ended);
-      this.#beginNext();
+    this.#active.set(runId, run);
+    run.done = outcome.then((ended) => {
+      this.#end(run, ended);
+      this.#startQueued();
     });
-    return this.#slots.takenBy(assignment);
+    return this.#slots.weightOf(assignment);
   }
 
-  #end(running: Running, ended: Outcome): void {
-    const { runId } = running.assignment;
-    if (this.#running.get(runId) !== running) return;
-    // What another system has begun is not begun again.
-    if (running.isLeaving && ended.kind !== "succeeded" && ended.kind !== "waiting") return;
-    this.#running.delete(runId);
-    if (running.isUnheard && ended.kind === "failed" && !isSpent(running)) {
-      this.#options.onGivenBack(running.assignment);
+  #end(run: ActiveRun, outcome: Outcome): void {
+    const { runId, atMostOnce } = run.assignment;
+    if (this.#active.get(runId) !== run) return;
+    // A run that waits for a callback is reported: another system has started its work, which must not start twice.
+    if (run.isDraining && outcome.kind !== "succeeded" && outcome.kind !== "waiting") return;
+    this.#active.delete(runId);
+    if (run.isDisconnected && outcome.kind === "failed" && !atMostOnce) {
+      this.#options.onGiveBack(run.assignment);
       return;
     }
-    this.report(running, running.isStopping ? stoppedOutcome(ended) : ended);
+    this.report(run, run.isStopRequested ? stoppedOutcome(outcome) : outcome);
+  }
+}
+
+/** How many slots the worker has and how many each run uses. */
+class Slots {
+  readonly #count: number;
+  /** Of tasks whose runs use more than one slot; null if there are none. */
+  readonly #weights: ReadonlyMap<string, number> | null;
+
+  constructor(worker: { readonly tasks: readonly Task[]; readonly slots: number }) {
+    this.#count = worker.slots;
+    this.#weights = taskWeights(worker);
+  }
+
+  weightOf({ task }: Assignment): number {
+    return this.#weights?.get(task) ?? 1;
+  }
+
+  usedBy(active: ReadonlyMap<string, ActiveRun>): number {
+    if (this.#weights === null) return active.size;
+    return [...active.values()].reduce((sum, { assignment }) => sum + this.weightOf(assignment), 0);
+  }
+
+  /** Whether the run can start while `used` slots are used. */
+  fits(assignment: Assignment, used: number): boolean {
+    return used + this.weightOf(assignment) <= this.#count;
+  }
+}
+
+/** Shared by all runs that end synchronously. */
+const resolved = Promise.resolve();
+
+/** A run whose handler is active. One object per run: what few handlers need is created on first use. */
+export class ActiveRun implements SignalledHandler, ExecuteOptions {
+  readonly assignment: Assignment;
+  readonly startedAt: DurationMs;
+  /** Resolves when the run has ended. */
+  done: Promise<void> = resolved;
+  /** The engine asked it to stop: an error that its handler throws now is not a failure. */
+  isStopRequested = false;
+  /** The worker stops: the run is given back unless it succeeds. */
+  isDraining = false;
+  /** The engine was informed that it has started. */
+  isStartReported = false;
+  /** Signalled because the engine may soon declare this worker lost: no attempt is spent. */
+  isDisconnected = false;
+  hasEnded = false;
+  onLateEnd: (() => void) | null = null;
+  readonly #services: RunServices;
+  #stop: StopSignal | null = null;
+
+  constructor(assignment: Assignment, services: RunServices) {
+    this.assignment = assignment;
+    this.startedAt = services.timers.monotonic();
+    this.#services = services;
+  }
+
+  get stop(): StopSignal {
+    return (this.#stop ??= new StopSignal((reason) => this.#services.onSignal(this, reason)));
+  }
+
+  get stateSender(): StateSender {
+    return this.#services.stateSender;
+  }
+
+  get timers(): WorkerTimers {
+    return this.#services.timers;
+  }
+
+  onHandlerEnd(): void {
+    this.hasEnded = true;
+    this.onLateEnd?.();
   }
 }

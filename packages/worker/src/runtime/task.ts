@@ -1,63 +1,59 @@
 import type { TaskDefaults } from "@carillon/client";
 import type { CallbackAnswer, DurationMs, Instant } from "@carillon/core";
-import type { PayloadFault } from "../payload/payload-fault.js";
 
-/** What a handler is given beside its payload. */
+/** The second argument of a handler, beside its payload. */
 export interface TaskContext {
   /** run_… */
   readonly runId: string;
-  /** job_…; null: the run was asked for by itself. */
+  /** job_…; null for a run that was enqueued without a job. */
   readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** The run's id, stable over all attempts: what an outside service needs to do a thing once. */
+  /** The run's id, the same for all attempts: send it to services that deduplicate requests. */
   readonly idempotencyKey: string;
-  /** Grows with every attempt: what an outside store needs to refuse a zombie. */
+  /** Grows with every attempt: an external store can use it to refuse writes of an older attempt. */
   readonly fence: number;
   readonly scheduledFor: Instant;
-  /** Where the trace that this attempt is part of goes on, as a traceparent header has it; undefined: it is in none. */
+  /** The trace of this attempt, as a traceparent header; undefined without a trace. */
   readonly traceparent: string | undefined;
-  /** What vendors add to that, for a tracestate header beside it. */
+  /** The tracestate header beside it, with the data of vendors. */
   readonly tracestate: string | undefined;
   /**
-   * Fires on timeout, when the run is cancelled, when the worker stops without further grace, and when its session is lost. Its
+   * Fires on timeout, when the run is cancelled, when the worker stops and its grace time is over, and when its session is lost. Its
    * reason is a RunStoppedError that says which.
    */
   readonly signal: AbortSignal;
-  /** Where to go on after a failure or a loss: one value for the run, over all its attempts. */
+  /** Where to continue after a failure or a lost worker: one value per run, shared by all its attempts. */
   readonly checkpoint: Checkpoint;
-  /** Lines for whoever looks at the run. */
+  /** Log lines, shown with the run. */
   readonly log: TaskLog;
-  /** How far the run is, from 0 to 1, for whoever looks at it. The latest counts; it is no record. */
+  /** Progress from 0 to 1, shown with the run. The latest value wins; it may be lost. */
   readonly progress: (fraction: number, text?: string) => void;
-  /** Does a part of the run unless an earlier attempt has done it: then its result is answered again. The result must be JSON. */
+  /** Executes a part of the run, unless an earlier attempt has: then returns its recorded result. The result must be JSON. */
   readonly step: <Result>(name: string, work: Work<Result>) => Promise<Result>;
   /**
-   * Does something once in the namespace, whichever run comes first; the others are answered its result, which must be JSON.
-   * Throws a SnoozeError while another run is at it.
+   * Executes work once in the namespace, in the first run that calls it; all others get its result, which must be JSON. Throws a
+   * SnoozeError while another run executes it.
    */
   readonly once: <Result>(key: string, work: Work<Result>, options?: OnceOptions) => Promise<Result>;
-  /** The last run of the same job that succeeded; null if there is none. */
+  /** The last successful run of the same job; null if there is none. */
   readonly previousSuccess: () => Promise<PreviousSuccess | null>;
-  /** The runs whose ends started this one, in the order of `after`; none if nothing did. */
+  /** The runs whose ends started this one, in the order of `after`; empty if the run was started in another way. */
   readonly upstream: () => Promise<readonly UpstreamRun[]>;
-  /** A token by which somebody else may end this run, while the handler works or after it threw what `wait` makes. */
+  /** A token with which another system may end this run, while the handler is active or after it threw the result of `wait`. */
   readonly callback: () => Promise<Callback>;
-  /**
-   * For long work without pauses: lets the worker attend to everything else, and throws if the run is to stop or is somebody
-   * else's by now.
-   */
+  /** For long synchronous work: yields to the event loop, and throws if the run must stop or its claim is lost. */
   readonly heartbeat: () => Promise<void>;
 }
 
 export type Work<Result> = () => Result | PromiseLike<Result>;
 
 export interface Checkpoint {
-  /** What was saved last, in this attempt or an earlier one; undefined if nothing was. */
+  /** The value saved last, by this attempt or an earlier one; undefined if there is none. */
   load<Value = unknown>(): Promise<Value | undefined>;
-  /** Durable when it resolves. Of several that wait to be written only the last is. */
+  /** Durable when it resolves. Of several unsent values only the last one is written. */
   save(value: unknown): Promise<void>;
 }
 
@@ -69,12 +65,12 @@ export interface TaskLog {
   error(message: string, fields?: object): void;
 }
 
-/** The right to end a run, once: `POST /v1/callbacks/{token}`. It is gone when this attempt is over. */
+/** The right to end a run, once: `POST /v1/callbacks/{token}`. It expires when this attempt is over. */
 export interface Callback {
   readonly token: string;
-  /** What came for this try when its worker was lost: there is nothing more to do. */
+  /** The answer that arrived before an earlier worker of this attempt was lost: nothing more to wait for. */
   readonly answer: CallbackAnswer | null;
-  /** To be thrown: the run goes on without a worker until the callback comes, no longer than this. */
+  /** Creates an error to throw: the run then waits without a worker until the callback arrives, at most this long. */
   readonly wait: (waitMs: DurationMs) => Error;
 }
 
@@ -88,7 +84,7 @@ export interface PreviousSuccess {
   readonly output: unknown;
 }
 
-/** A run whose end started another, as the other hears of it. */
+/** A run whose end started another run, as the other run sees it. */
 export interface UpstreamRun {
   /** run_… */
   readonly runId: string;
@@ -96,11 +92,11 @@ export interface UpstreamRun {
   readonly jobId: string;
   readonly jobKey: string | null;
   readonly status: "succeeded" | "failed" | "cancelled";
-  /** Why, where it did not succeed. */
+  /** Why it did not succeed; null if it did. */
   readonly reason: string | null;
   readonly finishedAt: Instant;
   readonly output: unknown;
-  /** It has more than 256 KiB as JSON, or all have more than 1 MiB: it is not handed on. */
+  /** The output is left out: it has more than 256 KiB as JSON, or all outputs have more than 1 MiB. */
   readonly isOutputCut: boolean;
   readonly error: { readonly type: string; readonly message: string } | null;
 }
@@ -109,19 +105,11 @@ export type TaskHandler = (payload: unknown, context: TaskContext) => unknown;
 
 export interface Task {
   readonly name: string;
-  /** How many slots of the worker a run of it takes; 1 by default, all of them at the most. */
+  /** How many slots of the worker a run uses; 1 by default, capped at all of them. */
   readonly weight?: number;
-  /** The versions of it that this is: runs that ask for one of them come here. Any worker gets runs that ask for none. */
+  /** The versions that this code implements: it gets runs that require one of them. Any worker gets runs that require none. */
   readonly versions?: readonly string[];
-  /** What its runs are like where nobody says otherwise; {}: nothing in particular. Left out: it is for others to say. */
+  /** Defaults for its runs; {} declares that it has none. Left out: another worker may declare them. */
   readonly defaults?: TaskDefaults;
   readonly run: TaskHandler;
-}
-
-/**
- * A task that needs no code of the user's: its payload says what to do. `check` says what is wrong with a payload; a server that
- * knows the executor asks it when a job is created, and the executor itself refuses such a payload when it runs.
- */
-export interface Executor extends Task {
-  readonly check: (payload: unknown) => readonly PayloadFault[];
 }

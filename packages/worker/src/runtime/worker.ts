@@ -1,156 +1,180 @@
 import { type Assignment, type DurationMs, shownId } from "@carillon/core";
-import { stoppedWithWorker } from "./errors.js";
-import { HeldRuns } from "./held-runs.js";
-import { IgnoredSignals } from "./ignored-signals.js";
-import { Notebook } from "./notebook.js";
-import { Patience } from "./patience.js";
-import { registrationOf } from "./registration.js";
-import { Reporter } from "./reporter.js";
-import { isSpent, type Running, type RunSite } from "./running.js";
-import { Slots } from "./slots.js";
-import { StartTeller } from "./start-teller.js";
-import type { WorkerEvent, WorkerOptions } from "./worker-options.js";
+import { workerStoppedOutcome } from "./errors.js";
+import { type ActiveRun, type FailedAttemptEvent, HeldRuns } from "./held-runs.js";
+import { ResultReporter, StartReporter } from "./reporter.js";
+import { StateSender } from "./state-sender.js";
+import { type IgnoredSignalEvent, IgnoredSignalMonitor } from "./stop-signal.js";
+import type { Task } from "./task.js";
+import type { WorkerTimers } from "./timers.js";
+import { toRegistration, type Transport } from "./transport.js";
 
-const pauseAfterErrorMs = 500;
-/** How long a worker that stops waits for an engine that does not answer, at each step. */
-const patienceMs = 3_000;
-/** The last of the grace time, or a fifth of it if it is short. */
-const lastWordsMs = 1_000;
+export interface WorkerOptions {
+  readonly transport: Transport;
+  readonly tasks: readonly Task[];
+  readonly name: string;
+  /** The namespaces whose runs it takes, `*` alone for all; left out: its own. */
+  readonly namespaces?: readonly string[];
+  readonly queues: readonly string[];
+  readonly slots: number;
+  /** Labels of the worker; runs may require some of them. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Its machine may be reclaimed at any time: it gets only runs that allow that. */
+  readonly isSpot?: boolean;
+  /** How many runs may be queued here beyond the slots; left out: as many as the worker completes in 50 ms. */
+  readonly ahead?: number;
+  readonly timers: WorkerTimers;
+  readonly onEvent?: (event: WorkerEvent) => void;
+}
+
+export type WorkerEvent =
+  | { readonly type: "worker.started" }
+  | { readonly type: "worker.session_lost"; readonly running: number }
+  /** An operator asks the worker to stop: its owner must call `stop`, or `leave` if isNotice is true. */
+  | { readonly type: "worker.drain_requested"; readonly isNotice: boolean }
+  | { readonly type: "worker.disconnected"; readonly running: number }
+  | { readonly type: "worker.transport_failed"; readonly error: unknown }
+  /** The id is run_…, as in every event. */
+  | { readonly type: "run.result_refused"; readonly runId: string }
+  | FailedAttemptEvent
+  | IgnoredSignalEvent
+  | { readonly type: "worker.drained"; readonly givenBack: number };
+
+const retryDelayMs = 500;
+/** How long each step of a drain waits for an engine that does not answer. */
+const drainStepTimeoutMs = 3_000;
+/** Handlers are signalled when this much of the grace time is left, or a fifth of it if that is less. */
+const maxSignalLeadMs = 1_000;
 
 /**
- * Executes the runs that it is given, as many at a time as it has slots, and reports each result until it is accepted or
- * refused. The same runtime serves in-process and over HTTP: only the transport differs.
+ * Executes the runs that it is assigned, at most as many at a time as it has slots, and reports each result until the engine accepts or
+ * refuses it. The same class serves in the engine's process and over HTTP: only the transport differs.
  */
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #reporter: Reporter;
-  readonly #notebook: Notebook;
-  readonly #ignored: IgnoredSignals;
+  readonly #results: ResultReporter;
+  readonly #starts: StartReporter;
+  readonly #stateSender: StateSender;
+  readonly #ignoredSignals: IgnoredSignalMonitor;
   readonly #runs: HeldRuns;
+  readonly #drainDeadline: DrainDeadline;
   #state: "new" | "running" | "draining" | "stopped" = "new";
   #stopping: Promise<void> | null = null;
-  /** The registration under way, if there is one; never rejects. */
+  /** The registration in progress; never rejects. */
   #opening: Promise<void> | null = null;
-  /** It stops, and waits for no registration any more. */
-  #isGone = false;
-  readonly #patience: Patience;
-  readonly #teller: StartTeller;
-  /** The grace time is over, whatever was said before. */
-  #isHurried = false;
+  /** The drain no longer waits for a registration in progress. */
+  #hasGivenUpOpening = false;
+  /** The grace time of a second `stop` is over. */
+  #isGraceOver = false;
 
   constructor(options: WorkerOptions) {
     const { transport, timers } = options;
+    const onFailure = (error: unknown): void => this.#emit({ type: "worker.transport_failed", error });
     this.#options = options;
-    this.#reporter = new Reporter({
+    this.#results = new ResultReporter({
       transport,
       timers,
       onRefused: (runId) => this.#emit({ type: "run.result_refused", runId: shownId("run", runId) }),
-      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+      onFailure,
     });
-    this.#notebook = new Notebook({
+    this.#stateSender = new StateSender({
       transport,
       timers,
-      onLost: (note) => this.#runs.loseClaim(note),
-      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+      onLost: (note) => this.#runs.signalClaimLost(note),
+      onFailure,
     });
-    this.#patience = new Patience(timers);
-    this.#teller = new StartTeller({
-      transport,
-      timers,
-      running: () => this.#runs.running(),
-      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
-    });
-    this.#ignored = new IgnoredSignals(timers, (event) => this.#emit(event));
-    const onSignal: RunSite["onSignal"] = (run, reason) => this.#ignored.watch(run, reason);
+    this.#drainDeadline = new DrainDeadline(timers);
+    this.#starts = new StartReporter({ transport, timers, activeRuns: () => this.#runs.activeRuns(), onFailure });
+    this.#ignoredSignals = new IgnoredSignalMonitor(timers, (event) => this.#emit(event));
     this.#runs = new HeldRuns({
       tasks: options.tasks,
-      slots: new Slots(options),
-      site: { notebook: this.#notebook, timers, onSignal },
-      reporter: this.#reporter,
+      slots: options.slots,
+      results: this.#results,
+      stateSender: this.#stateSender,
+      timers,
+      onSignal: (run, reason) => this.#ignoredSignals.watch(run, reason),
       onFailed: (event) => this.#emit(event),
-      onGivenBack: (assignment) => void this.#giveBack([assignment]),
+      onGiveBack: (assignment) => void this.#giveBack([assignment]),
     });
   }
 
   get runningCount(): number {
-    return this.#runs.runningCount;
+    return this.#runs.activeCount;
   }
 
   async start(): Promise<void> {
     if (this.#state !== "new") return;
     this.#state = "running";
-    this.#runs.open();
+    this.#runs.allowStarts();
     await this.#open();
     if (this.#stopping !== null) return;
-    this.#teller.start();
+    this.#starts.start();
     this.#emit({ type: "worker.started" });
   }
 
   /**
-   * Takes nothing more, gives back what has not started, waits for what runs up to the grace time, then signals the rest and
-   * gives it back too, all without spending anything; what may be begun only once has failed. Called again, it waits no
-   * longer than the new grace time.
+   * Takes no more runs, gives back those that have not started, waits for active ones up to the grace time, then signals the rest and gives
+   * it back too; no attempt is spent. An at-most-once run that has started fails instead. A second call shortens the wait to its own
+   * grace time.
    */
   stop(graceMs: DurationMs): Promise<void> {
     if (this.#stopping !== null) {
       this.#options.timers.setTimeout(() => {
-        this.#isHurried = true;
-        this.#patience.end();
+        this.#isGraceOver = true;
+        this.#drainDeadline.expire();
       }, graceMs);
       return this.#stopping;
     }
     const wasRunning = this.#state === "running";
-    this.#shut();
-    this.#stopping = wasRunning ? this.#drain(graceMs, Math.min(lastWordsMs, graceMs / 5)) : Promise.resolve();
+    this.#beginDraining();
+    this.#stopping = wasRunning ? this.#drain(graceMs, Math.min(maxSignalLeadMs, graceMs / 5)) : Promise.resolve();
     return this.#stopping;
   }
 
-  /**
-   * The machine goes: handlers are signalled at once and have this time to save where they are. What has not ended by then is given
-   * back as by `stop`.
-   */
+  /** The machine is reclaimed: signals handlers at once and gives them this time to save their state. Then gives back the rest as `stop` does. */
   leave(withinMs: DurationMs): Promise<void> {
     if (this.#stopping !== null || this.#state !== "running") return this.stop(withinMs);
-    this.#shut();
+    this.#beginDraining();
     this.#stopping = this.#drain(withinMs, withinMs);
     return this.#stopping;
   }
 
-  #shut(): void {
+  #beginDraining(): void {
     this.#state = "draining";
-    this.#runs.shut();
+    this.#runs.forbidStarts();
   }
 
-  /** Handlers are signalled when so much of the grace time is left. */
-  async #drain(graceMs: DurationMs, lastMs: DurationMs): Promise<void> {
+  /** Signals handlers when `signalLeadMs` of the grace time are left. */
+  async #drain(graceMs: DurationMs, signalLeadMs: DurationMs): Promise<void> {
     const { transport } = this.#options;
-    if (this.#opening !== null) await this.#patience.within(patienceMs, this.#opening);
-    this.#isGone = true;
-    await this.#patience.within(patienceMs, this.#tried(transport.pause()));
-    const unstarted = this.#runs.removeWaiting();
-    await this.#patience.within(patienceMs, this.#giveBack(unstarted));
-    await this.#patience.within(graceMs - lastMs, this.#runs.ends());
-    const left = await this.#signalLeft(lastMs);
-    const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
-    for (const run of spent) this.#runs.report(run, stoppedWithWorker());
-    // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
-    await this.#patience.within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
-    // Also what came after all, although nobody had the patience to wait for it.
-    const late = this.#runs.removeWaiting();
-    await this.#patience.within(patienceMs, this.#giveBack([...unspent.map((run) => run.assignment), ...late]));
-    await this.#patience.within(patienceMs, this.#tried(transport.close()));
+    const deadline = this.#drainDeadline;
+    if (this.#opening !== null) await deadline.within(drainStepTimeoutMs, this.#opening);
+    this.#hasGivenUpOpening = true;
+    await deadline.within(drainStepTimeoutMs, this.#reportFailure(transport.pause()));
+    const unstarted = this.#runs.removeQueued();
+    await deadline.within(drainStepTimeoutMs, this.#giveBack(unstarted));
+    await deadline.within(graceMs - signalLeadMs, this.#runs.activeRunsEnd());
+    const unfinished = await this.#signalUnfinished(signalLeadMs);
+    const restartable = unfinished.filter((run) => !run.assignment.atMostOnce);
+    for (const run of unfinished) if (run.assignment.atMostOnce) this.#runs.report(run, workerStoppedOutcome());
+    // Results in flight must be answered before the session closes; otherwise the engine would treat their runs as lost.
+    await deadline.within(graceMs + retryDelayMs, this.#results.idle());
+    // Runs that arrived after the wait for `pause` timed out.
+    const late = this.#runs.removeQueued();
+    await deadline.within(drainStepTimeoutMs, this.#giveBack([...restartable.map((run) => run.assignment), ...late]));
+    await deadline.within(drainStepTimeoutMs, this.#reportFailure(transport.close()));
     this.#state = "stopped";
-    this.#teller.stop();
-    this.#ignored.stop();
-    this.#notebook.forget();
-    this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length + late.length });
+    this.#starts.stop();
+    this.#ignoredSignals.stop();
+    this.#stateSender.discard();
+    this.#emit({ type: "worker.drained", givenBack: restartable.length + unstarted.length + late.length });
   }
 
-  /** Handlers that work on when the grace time is nearly over have the rest to save where they are. Answers what to give back. */
-  async #signalLeft(lastMs: DurationMs): Promise<Running[]> {
-    this.#runs.signalLeaving();
-    if (this.#runs.runningCount > 0 && !this.#isHurried) await this.#patience.within(lastMs, this.#runs.ends());
-    return this.#runs.removeRunning();
+  /** Handlers that are still active get their signal and the rest of the grace time. Returns those that have not ended by then. */
+  async #signalUnfinished(signalLeadMs: DurationMs): Promise<ActiveRun[]> {
+    this.#runs.signalDrain();
+    if (this.#runs.activeCount > 0 && !this.#isGraceOver)
+      await this.#drainDeadline.within(signalLeadMs, this.#runs.activeRunsEnd());
+    return this.#runs.removeActive();
   }
 
   #open(): Promise<void> {
@@ -162,52 +186,53 @@ export class Worker {
 
   async #register(): Promise<void> {
     const { transport } = this.#options;
-    await transport.open(registrationOf(this.#options), {
+    await transport.open(toRegistration(this.#options), {
       onAssign: (assignments) => this.#runs.take(assignments),
       onStop: (orders) => this.#runs.stop(orders),
-      onLost: () => void this.#startOver(),
-      onUnheard: () => this.#stopUnheard(),
-      onDrain: (isNotice) => this.#emit({ type: "worker.drain_asked", isNotice }),
+      onLost: () => void this.#registerAgain(),
+      onDisconnected: () => this.#stopDisconnected(),
+      onDrain: (isNotice) => this.#emit({ type: "worker.drain_requested", isNotice }),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
-    if (this.#isGone) await this.#closeLate();
+    if (this.#hasGivenUpOpening) await this.#closeLate();
   }
 
-  /** The worker has stopped meanwhile: nobody else would close this session, and what it gets would wait for ever. */
+  /** The worker stopped while this session was being opened: the drain does not close it, and runs that it gets would never start. */
   async #closeLate(): Promise<void> {
     const { transport } = this.#options;
-    await this.#tried(transport.pause());
-    await this.#giveBack(this.#runs.removeWaiting());
-    await this.#tried(transport.close());
+    await this.#reportFailure(transport.pause());
+    await this.#giveBack(this.#runs.removeQueued());
+    await this.#reportFailure(transport.close());
   }
 
-  /** The session is gone: whatever runs here is somebody else's now. */
-  async #startOver(): Promise<void> {
-    this.#emit({ type: "worker.session_lost", running: this.#runs.runningCount });
-    this.#runs.forget();
-    this.#reporter.forget();
-    this.#notebook.forget();
+  /** The session is lost: other workers may have all of its runs now. */
+  async #registerAgain(): Promise<void> {
+    this.#emit({ type: "worker.session_lost", running: this.#runs.activeCount });
+    this.#runs.abandonAll();
+    this.#results.discard();
+    this.#stateSender.discard();
     while (this.#state === "running") {
       try {
         return await this.#open();
       } catch (error) {
         this.#emit({ type: "worker.transport_failed", error });
-        await new Promise<void>((resolve) => void this.#options.timers.setTimeout(resolve, pauseAfterErrorMs));
+        await new Promise<void>((resolve) => void this.#options.timers.setTimeout(resolve, retryDelayMs));
       }
     }
   }
 
-  #stopUnheard(): void {
-    this.#emit({ type: "worker.unheard", running: this.#runs.runningCount });
-    this.#runs.signalUnheard();
+  #stopDisconnected(): void {
+    this.#emit({ type: "worker.disconnected", running: this.#runs.activeCount });
+    this.#runs.signalDisconnected();
   }
 
   async #giveBack(assignments: readonly Assignment[]): Promise<void> {
     if (assignments.length === 0) return;
-    await this.#tried(this.#options.transport.giveBack(assignments.map(({ runId, fence }) => ({ runId, fence }))));
+    const claims = assignments.map(({ runId, fence }) => ({ runId, fence }));
+    await this.#reportFailure(this.#options.transport.giveBack(claims));
   }
 
-  async #tried(work: Promise<void>): Promise<void> {
+  async #reportFailure(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
@@ -217,5 +242,33 @@ export class Worker {
 
   #emit(event: WorkerEvent): void {
     this.#options.onEvent?.(event);
+  }
+}
+
+/** Bounds each wait of a drain; the current wait can be ended early. */
+class DrainDeadline {
+  readonly #timers: Pick<WorkerTimers, "setTimeout" | "clearTimeout">;
+  #endWait: () => void = () => undefined;
+
+  constructor(timers: Pick<WorkerTimers, "setTimeout" | "clearTimeout">) {
+    this.#timers = timers;
+  }
+
+  /** Resolves when the work has ended, when the time is over, or on `expire`. */
+  within(limitMs: DurationMs, work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#timers.clearTimeout(timer);
+        resolve();
+      };
+      const timer = this.#timers.setTimeout(end, limitMs);
+      this.#endWait = end;
+      void work.finally(end);
+    });
+  }
+
+  /** Ends the current wait. */
+  expire(): void {
+    this.#endWait();
   }
 }

@@ -1,19 +1,87 @@
-import type { WorkerEvent } from "../runtime/worker-options.js";
-import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./options.js";
-import type { TaskDefinition } from "./task.js";
+import type { JobCreate } from "@carillon/client";
+import type { DedupeAction } from "@carillon/core";
+import type { WorkerEvent } from "../runtime/worker.js";
+import type { RunDefaults, TaskDefinition } from "./task.js";
 
-/** What became of a request for a run. */
+/** A task, or the name of one that is defined elsewhere. */
+export type TaskReference<Input> = TaskDefinition<Input, unknown> | string;
+
+export interface EnqueueOptions extends RunDefaults {
+  /** How long the run waits before it may start, such as "3d". */
+  readonly delay?: string;
+  /** When the run may start; at once if neither this nor `delay` is given. */
+  readonly runAt?: Date;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner?: string;
+  readonly dedupe?: {
+    /** Identifies the run among those of its task; left out: all runs of the task share one identity. */
+    readonly key?: string;
+    /** What to do while another run with this task and key counts; `ignore` by default. */
+    readonly on?: DedupeAction;
+    /** How long a run counts after its end, such as "1h"; left out: it counts until its end. */
+    readonly window?: string;
+  };
+}
+
+export interface ScheduleOptions<Input> extends RunDefaults {
+  readonly cron?: string;
+  readonly timeZone?: string;
+  /** An interval such as "15m". */
+  readonly every?: string;
+  readonly at?: Date;
+  /** The job has no schedule: it runs on request only. */
+  readonly manual?: true;
+  readonly jitter?: string;
+  readonly startsAt?: Date;
+  readonly endsAt?: Date;
+  readonly maxRuns?: number;
+  /** How the two day fields of a cron expression combine when both are restricted; "or" by default. */
+  readonly dayMatch?: "or" | "and";
+  /** What happens to fixed times at clock changes. */
+  readonly dst?: { readonly gap?: "after" | "skip"; readonly overlap?: "first" | "second" | "both" };
+  /** Named calendars: days to exclude, or the only days to run on. */
+  readonly calendars?: {
+    readonly exclude?: readonly string[];
+    readonly only?: readonly string[];
+    readonly roll?: "skip" | "next" | "previous" | "modified_following";
+  };
+  /** Starts the job when runs of these jobs end; on success by default. */
+  readonly after?: readonly {
+    /** Key or id. */
+    readonly job: string;
+    readonly on?: "success" | "failure" | "finish";
+    /** A CEL condition on the run that ended, such as "output.rows > 0". */
+    readonly when?: string;
+  }[];
+  /** With several jobs in `after`: whether all or any of them must end; "all" by default. */
+  readonly mode?: "all" | "any";
+  readonly payload?: Input;
+  readonly overlap?: JobCreate["overlap"];
+  readonly misfire?: JobCreate["misfire"];
+  /** The delay after which a fire counts as missed, such as "1m". */
+  readonly misfireThreshold?: string;
+  /** How far back missed occurrences are caught up, such as "1d". */
+  readonly catchupWindow?: string;
+  /** The maximum number of occurrences that are caught up. */
+  readonly catchupLimit?: number;
+  /** How many caught-up runs start per second. */
+  readonly catchupRate?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner?: string;
+}
+
+/** The result of a request for a run. */
 export interface Enqueued {
   /** run_… */
   readonly id: string;
-  /** False: this run counts for the same dedupe key. */
+  /** False: this run already existed for the same dedupe key. */
   readonly isNew: boolean;
 }
 
 export interface Scheduled {
   /** job_… */
   readonly id: string;
-  /** False: the job of this key was there, and has this definition now. */
+  /** False: a job with this key existed, and has this definition now. */
   readonly isNew: boolean;
   readonly nextRunAt: Date | null;
 }
@@ -23,46 +91,46 @@ export interface EnqueueItem<Input> extends EnqueueOptions {
   readonly payload: Input;
 }
 
-/** What every app can, wherever the engine is. */
+/** The methods of every app, whether its engine is in this process or in a server. */
 export interface Producer {
-  /** Asks for a run; durable when it resolves. */
+  /** Creates a run; it is durable when the promise resolves. */
   enqueue<Input>(task: TaskReference<Input>, payload: Input, options?: EnqueueOptions): Promise<Enqueued>;
-  /** Many runs in few round trips, in their order. If one is refused, the error says why; the others are stored. */
+  /** Creates many runs in few round trips, in their order. If one is refused, throws its error; the others are stored. */
   enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]>;
-  /** Creates the job of this key, or gives it this definition. */
+  /** Creates the job with this key, or replaces its definition. */
   schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled>;
-  /** A run at a time: enqueue under another name. */
+  /** Creates a run at a time: `enqueue` under another name. */
   addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued>;
-  /** Runs tasks in this process. */
+  /** A worker in this process. */
   worker(settings: WorkerSettings): AppWorker;
   stop(): Promise<void>;
 }
 
 export interface WorkerSettings {
   readonly tasks: readonly TaskDefinition<never, unknown>[];
-  /** How many runs of each queue at a time; by default 10 of each queue that the tasks name. */
+  /** The number of slots of each queue; by default 10 for each queue that the tasks name. */
   readonly queues?: Readonly<Record<string, number>>;
-  /** Those whose runs it takes, by their weights, `*` alone for every one; left out: its own. */
+  /** The namespaces whose runs it takes, by their weights, `*` alone for all; left out: its own. */
   readonly namespaces?: readonly string[];
   readonly name?: string;
-  /** What the worker says of itself; runs may require some of it. */
+  /** Labels of the worker; runs may require some of them. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Its machine may go at any time: it gets only runs that allow it. SIGUSR2 is the notice that it goes. */
+  /** Its machine may be reclaimed at any time: it gets only runs that allow that. SIGUSR2 announces the reclaim. */
   readonly spot?: boolean;
-  /** After such a notice, how long handlers have to save where they are; 20 s by default. */
+  /** How long handlers have to save their state after such a notice; 20 s by default. */
   readonly noticeMs?: number;
-  /** How long runs may go on when the worker stops; 30 s by default. */
+  /** How long runs may continue when the worker stops; 30 s by default. */
   readonly graceMs?: number;
-  /** Gets what the worker has to say; without it, failures are printed to standard error, a few of each kind. */
+  /** Receives the events of the worker; left out: failures are printed to standard error, a few of each kind. */
   readonly onEvent?: (event: WorkerEvent) => void;
   /** Whether SIGTERM and SIGINT stop the app and then end the process; true by default. */
   readonly signals?: boolean;
 }
 
 export interface AppWorker {
-  /** The machine goes: handlers are signalled at once, and what has not ended soon is given back with nothing spent. */
+  /** The machine is reclaimed: signals handlers at once, and gives back the runs that do not end soon; no attempt is spent. */
   leave(): Promise<void>;
   start(): Promise<void>;
-  /** Takes nothing more, lets runs end within the grace time, gives back the rest. */
+  /** Takes no more runs, lets active ones end within the grace time, and gives back the rest. */
   stop(): Promise<void>;
 }

@@ -1,41 +1,39 @@
-import type { JobCreate, RunCreate } from "@carillon/client";
+import type { JobCreate, RetryRequest, RunCreate, TaskDefaults } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
-import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./options.js";
-import { checkedPayload } from "./standard-schema.js";
-import { type RunDefaults, withoutAbsent } from "./task.js";
-import { wireDefaults } from "./wire-defaults.js";
+import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./app.js";
+import { type BreakerOptions, type RetryOptions, type RunDefaults, validatePayload, omitUndefined } from "./task.js";
 
-/** The request for a run, as the wire has it; the payload has passed its task's schema. */
+/** Converts an enqueue call to a request body. Validates the payload with the schema of the task. */
 export async function runRequest<Input>(
   task: TaskReference<Input>,
   payload: Input,
   options: EnqueueOptions,
 ): Promise<RunCreate> {
   const { labels, owner, dedupe, delay, runAt } = options;
-  return withoutAbsent({
-    task: nameOf(task),
-    payload: await soundPayload(task, payload),
-    ...wireDefaults({ ...defaultsOf(task), ...withoutAbsent(options) }),
+  return omitUndefined({
+    task: taskName(task),
+    payload: await payloadValue(task, payload),
+    ...wireDefaults({ ...taskDefaults(task), ...omitUndefined(options) }),
     delay,
     run_at: runAt?.toISOString(),
     labels: labels && { ...labels },
     owner,
-    dedupe: dedupe && withoutAbsent({ key: dedupe.key, on: dedupe.on, window: dedupe.window }),
+    dedupe: dedupe && omitUndefined({ key: dedupe.key, on: dedupe.on, window: dedupe.window }),
   });
 }
 
-/** The definition of a job, as the wire has it. */
+/** Converts a schedule call to a request body. */
 export async function jobRequest<Input>(
   task: TaskReference<Input>,
   options: ScheduleOptions<Input>,
 ): Promise<JobCreate> {
   const { payload, overlap, misfire, misfireThreshold, catchupWindow, catchupLimit, catchupRate } = options;
   const { labels, owner } = options;
-  return withoutAbsent({
-    task: nameOf(task),
-    payload: await soundPayload(task, payload),
+  return omitUndefined({
+    task: taskName(task),
+    payload: await payloadValue(task, payload),
     schedule: wireSchedule(options),
-    ...wireDefaults({ ...defaultsOf(task), ...withoutAbsent(options) }),
+    ...wireDefaults({ ...taskDefaults(task), ...omitUndefined(options) }),
     overlap,
     misfire,
     misfire_threshold: misfireThreshold,
@@ -50,7 +48,7 @@ export async function jobRequest<Input>(
 function wireSchedule(options: Omit<ScheduleOptions<never>, "payload">): NonNullable<JobCreate["schedule"]> {
   const { cron, every, at, manual, after, mode, timeZone, dayMatch, dst, jitter, startsAt, endsAt, maxRuns } = options;
   const { exclude, only, roll } = options.calendars ?? {};
-  return withoutAbsent({
+  return omitUndefined({
     cron,
     every,
     at: at?.toISOString(),
@@ -64,35 +62,85 @@ function wireSchedule(options: Omit<ScheduleOptions<never>, "payload">): NonNull
     starts_at: startsAt?.toISOString(),
     ends_at: endsAt?.toISOString(),
     max_runs: maxRuns,
-    calendars: options.calendars && withoutAbsent({ exclude: exclude && [...exclude], only: only && [...only], roll }),
+    calendars: options.calendars && omitUndefined({ exclude: exclude && [...exclude], only: only && [...only], roll }),
   });
 }
 
-function nameOf(task: TaskReference<never>): string {
+function taskName(task: TaskReference<never>): string {
   return typeof task === "string" ? task : task.name;
 }
 
-function defaultsOf(task: TaskReference<never>): RunDefaults {
+function taskDefaults(task: TaskReference<never>): RunDefaults {
   return typeof task === "string" ? {} : task.defaults;
 }
 
-/** The payload as it was given, as JSON: the schema looks at it again when it runs. */
-async function soundPayload(task: TaskReference<never>, payload: unknown): Promise<unknown> {
-  return JSON.parse(await soundPayloadText(task, payload)) as unknown;
+/** The payload before the schema transforms it, reduced to JSON: the worker validates it again. */
+async function payloadValue(task: TaskReference<never>, payload: unknown): Promise<unknown> {
+  return JSON.parse(await payloadJson(task, payload)) as unknown;
 }
 
-/** A promise only where the task has a schema. */
-export function soundPayloadText(task: TaskReference<never>, payload: unknown): string | Promise<string> {
-  if (typeof task === "string" || task.schema === null) return jsonTextOf(task, payload);
-  return checkedPayload(task.name, task.schema, payload).then(() => jsonTextOf(task, payload));
+/** Validates the payload and returns it as JSON text. Returns a promise only if the task has a schema. */
+export function payloadJson(task: TaskReference<never>, payload: unknown): string | Promise<string> {
+  if (typeof task === "string" || task.schema === null) return toJson(task, payload);
+  return validatePayload(task.name, task.schema, payload).then(() => toJson(task, payload));
 }
 
-function jsonTextOf(task: TaskReference<never>, payload: unknown): string {
+function toJson(task: TaskReference<never>, payload: unknown): string {
   try {
     const text: string | undefined = JSON.stringify(payload ?? null);
     if (text !== undefined) return text;
   } catch (error) {
-    throw new CarillonError("payload_invalid", `the payload of ${nameOf(task)} is not JSON: ${String(error)}`);
+    throw new CarillonError("payload_invalid", `The payload of ${taskName(task)} is not JSON: ${String(error)}.`);
   }
-  throw new CarillonError("payload_invalid", `the payload of ${nameOf(task)} is not JSON`);
+  throw new CarillonError("payload_invalid", `The payload of ${taskName(task)} is not JSON.`);
+}
+
+/** Converts the run options of a task, a run or a job to their names on the wire. */
+export function wireDefaults(defaults: RunDefaults): TaskDefaults {
+  const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot, sla } = defaults;
+  return omitUndefined({
+    queue,
+    priority,
+    timeout,
+    deadline,
+    sla: sla && omitUndefined({ start_within: sla.startWithin, finish_within: sla.finishWithin }),
+    guarantee,
+    retry: retry && wireRetry(retry),
+    requires: requires && { ...requires },
+    concurrency: defaults.concurrency && { ...defaults.concurrency },
+    rate_limit: defaults.rateLimit && { ...defaults.rateLimit },
+    ordering_key: defaults.orderingKey,
+    ordering_on_failure: defaults.orderingOnFailure,
+    callbacks: defaults.callbacks?.map(({ on, include, ...target }) => ({
+      ...target,
+      ...(on && { on: [...on] }),
+      ...(include && { include: [...include] }),
+    })),
+    searchable: defaults.searchable && [...defaults.searchable],
+    breaker: defaults.breaker && wireBreaker(defaults.breaker),
+    task_version: taskVersion,
+    allow_spot: allowSpot,
+  });
+}
+
+function wireRetry({ maxAttempts, backoff, initial, factor, max, jitter, nonRetryable }: RetryOptions): RetryRequest {
+  return omitUndefined({
+    max_attempts: maxAttempts,
+    backoff,
+    initial,
+    factor,
+    max,
+    jitter,
+    non_retryable: nonRetryable && [...nonRetryable],
+  });
+}
+
+function wireBreaker({
+  name,
+  failureRatio,
+  window,
+  minCalls,
+  openFor,
+}: BreakerOptions): NonNullable<RunCreate["breaker"]> {
+  return omitUndefined({ name, failure_ratio: failureRatio, window, min_calls: minCalls, open_for: openFor });
 }

@@ -6,88 +6,87 @@ import {
   type OrderFailure,
 } from "@carillon/core";
 import type { TaskContext } from "../runtime/task.js";
-import type { StandardSchema } from "./standard-schema.js";
 
-/** After a failure. Durations are texts such as "10s". */
+/** How failed runs are retried. Durations are texts such as "10s". */
 export interface RetryOptions {
-  /** Tries in all, the first included. */
+  /** Includes the first attempt. */
   readonly maxAttempts?: number;
   readonly backoff?: "exponential" | "linear" | "fixed";
   readonly initial?: string;
   readonly factor?: number;
   readonly max?: string;
   readonly jitter?: "full" | "equal" | "none";
-  /** Names of errors that end the run at once. */
+  /** Names of errors that are not retried. */
   readonly nonRetryable?: readonly string[];
 }
 
 export interface CallbackOptions {
-  /** Every end when left out. */
+  /** Left out: on every end. */
   readonly on?: readonly (CallbackMoment | "dead")[];
   readonly url?: string;
   readonly task?: string;
   readonly include?: readonly CallbackPart[];
 }
 
-/** A circuit breaker: while it is open its runs wait, and spend nothing. Durations are texts such as "30s". */
+/** A circuit breaker: while it is open, its runs wait and spend no attempt. Durations are texts such as "30s". */
 export interface BreakerOptions {
-  /** What it stands for, shared by all that name it; the task when left out. */
+  /** All tasks that name it share it; left out: the breaker of the task. */
   readonly name?: string;
-  /** It opens when so many of the attempts failed, 0.5 by default, and at once when one ends with a Retry-After. */
+  /** The share of failed attempts that opens it, 0.5 by default. An attempt that ends with a Retry-After opens it at once. */
   readonly failureRatio?: number;
-  /** Within this time; "1m" by default. */
+  /** The time over which attempts are counted; "1m" by default. */
   readonly window?: string;
-  /** If there were so many; 10 by default. */
+  /** The number of attempts from which the ratio counts; 10 by default. */
   readonly minCalls?: number;
-  /** For so long it stays open before one run is tried; "30s" by default. */
+  /** How long it stays open before it lets one run through as a probe; "30s" by default. */
   readonly openFor?: string;
 }
 
-/** What a task says about its runs; each run can say otherwise. */
+/** Defaults of a task for its runs; each run can override them. */
 export interface RunDefaults {
   readonly queue?: string;
-  /** 0 to 9; 9 is most urgent, 4 the default. */
+  /** 0 to 9; 9 is the most urgent, 4 the default. */
   readonly priority?: number;
   readonly retry?: RetryOptions;
-  /** For each attempt, such as "2m". */
+  /** Limit of each attempt, such as "2m". */
   readonly timeout?: string;
-  /** For the whole run, from the time when it may start, such as "1h". */
+  /** Limit of the whole run, from the time when it may start, such as "1h". */
   readonly deadline?: string;
-  /** What was promised of each run, from its time on, such as { finishWithin: "10m" }: a breach is an event and is counted. */
+  /** Targets for each run from its scheduled time, such as { finishWithin: "10m" }. A breach emits an event and is counted. */
   readonly sla?: { readonly startWithin?: string; readonly finishWithin?: string };
   readonly guarantee?: Guarantee;
-  /** So many runs at a time: of the key (a template such as "customer:{payload.customer}"), or of the task. */
+  /** Maximum number of active runs, of the key (a template such as "customer:{payload.customer}") or of the task. */
   readonly concurrency?: { readonly key?: string; readonly limit: number };
-  /** So many starts in any window, such as { limit: 60, per: "1m" }. */
+  /** Maximum number of starts in any window, such as { limit: 60, per: "1m" }. */
   readonly rateLimit?: {
     readonly key?: string;
     readonly limit: number;
     readonly per: string;
     readonly burst?: number;
   };
-  /** Runs of one key go one after the other, in the order of their times. */
+  /** Runs of one key are executed one after the other, in the order of their times. */
   readonly orderingKey?: string;
-  /** What the failure of a run does to those behind it; "block" by default. */
+  /** What the failure of a run does to the ones behind it; "block" by default. */
   readonly orderingOnFailure?: OrderFailure;
-  /** Whom to tell of the ends of runs: an address, or a task that is run with the message. */
+  /** Receivers of a message when a run ends: a URL, or a task that runs with the message as its payload. */
   readonly callbacks?: readonly CallbackOptions[];
-  /** What its runs wait for when too much fails: {} for a breaker of the task, with a name for one that others share. */
+  /** Delays runs while too many fail: {} for a breaker of the task, with a name for one that tasks share. */
   readonly breaker?: BreakerOptions;
-  /** Paths of the payload by which its runs and jobs are found, such as "customer.id": payload.<path>=<value> in lists. */
+  /** Paths of the payload that lists can filter by, such as "customer.id": payload.<path>=<value>. */
   readonly searchable?: readonly string[];
   /** Labels that the worker must have. */
   readonly requires?: Readonly<Record<string, string>>;
-  /** Only workers that have this version of the task. */
+  /** The version of the task that the worker must have. */
   readonly taskVersion?: string;
-  /** Also workers whose machine may go at any time. */
+  /** Whether workers may take it whose machine may be reclaimed at any time. */
   readonly allowSpot?: boolean;
 }
 
-/** What a task says about the worker that runs it. */
+/** Properties of a task on its worker. */
 export interface TaskTraits {
-  /** How many slots of the worker a run takes; 1 by default, all of them at the most. */
+  /** How many slots of the worker a run uses; 1 by default, capped at all of them. */
   readonly weight?: number;
-  /** The versions of the task that this code is: runs that ask for one of them come here. */
+  /** The versions of the task that this code implements: it gets runs that require one of them. */
   readonly versions?: readonly string[];
 }
 
@@ -101,13 +100,13 @@ type Handler<Payload, Result> =
   | { readonly run: (payload: Payload, ctx: TaskContext) => Result | Promise<Result>; readonly runBatch?: undefined }
   | {
       /**
-       * One call for runs that come together; answers for each in their order. An Error in the answer is the failure of that run; what
-       * is thrown is the failure of all.
+       * Handles several runs in one call, and returns their results in the same order. An Error in the results fails that run; a thrown
+       * error fails all of them.
        */
       readonly runBatch: (
         items: readonly BatchItem<Payload>[],
       ) => readonly (Result | Error)[] | Promise<readonly (Result | Error)[]>;
-      /** Runs of one call at most; 100 by default. */
+      /** The maximum number of runs per call; 100 by default. */
       readonly batchSize?: number;
       readonly run?: undefined;
     };
@@ -116,7 +115,7 @@ export type TaskOptions<Input, Payload, Result> = RunDefaults &
   TaskTraits &
   Handler<Payload, Result> & {
     readonly name: string;
-    /** Any Standard Schema; checked when a run is asked for and again before it runs. */
+    /** Any Standard Schema. The payload is validated when a run is created and again before it is executed. */
     readonly payload: StandardSchema<Input, Payload>;
   };
 
@@ -124,22 +123,22 @@ export type PlainTaskOptions<Payload, Result> = RunDefaults &
   TaskTraits &
   Handler<Payload, Result> & { readonly name: string; readonly payload?: undefined };
 
-/** What a worker runs, by name, and what its runs are like. */
+/** A task: its name, its handler, and the defaults of its runs. */
 export interface TaskDefinition<in Input, out Result> {
   readonly name: string;
   readonly defaults: RunDefaults;
   readonly traits: TaskTraits;
   readonly schema: StandardSchema<never, unknown> | null;
   readonly handler: Handler<never, Result>;
-  /** Only in types: what `enqueue` takes. */
+  /** Exists only in types: the payload that `enqueue` takes. */
   readonly accepts?: (input: Input) => void;
 }
 
-/** What `enqueue` takes for a task. */
+/** The payload that `enqueue` takes for a task. */
 export type TaskInput<Task extends TaskDefinition<never, unknown>> =
   Task extends TaskDefinition<infer Input, unknown> ? Input : never;
 
-/** What the runs of a task answer. */
+/** The result of the runs of a task. */
 export type TaskOutput<Task extends TaskDefinition<never, unknown>> =
   Task extends TaskDefinition<never, infer Result> ? Result : never;
 
@@ -160,7 +159,7 @@ export function task(
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,
-    defaults: withoutAbsent({
+    defaults: omitUndefined({
       queue,
       priority,
       retry,
@@ -175,7 +174,7 @@ export function task(
       callbacks,
       searchable,
     }),
-    traits: withoutAbsent({ weight, versions }),
+    traits: omitUndefined({ weight, versions }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,
     handler: options as unknown as Handler<never, unknown>,
   });
@@ -185,15 +184,56 @@ function checkTraits(name: string, { weight = 1 }: TaskTraits): void {
   if (!Number.isSafeInteger(weight) || weight < 1)
     throw new CarillonError(
       "config_invalid",
-      `the weight of task ${name} is a number of slots from 1 on, not ${weight}`,
+      `The weight of task ${name} must be a whole number of slots from 1 up, not ${weight}.`,
     );
 }
 
-/** The members that are there. */
-export function withoutAbsent<Given extends object>(
+/** Without the members that are undefined. */
+export function omitUndefined<Given extends object>(
   given: Given,
 ): { [Name in keyof Given]?: Exclude<Given[Name], undefined> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Given]?: Exclude<Given[Name], undefined>;
   };
+}
+
+/** A validator with the interface of standardschema.dev, which zod, valibot, arktype and others implement. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => ValidationResult<Output> | Promise<ValidationResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+type ValidationResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Validates a payload and returns the output of the schema. Throws payload_invalid with all faults and their places. */
+export async function validatePayload<Output>(
+  taskName: string,
+  schema: StandardSchema<never, Output>,
+  payload: unknown,
+): Promise<Output> {
+  const result = await schema["~standard"].validate(payload);
+  if (result.issues === undefined) return result.value;
+  const items = result.issues.map((issue) => ({
+    pointer: `/payload${toPointer(issue)}`,
+    code: "payload_invalid",
+    detail: issue.message,
+  }));
+  const faults = items.map(({ pointer, detail }) => `${pointer}: ${detail}`).join("; ");
+  throw new CarillonError("payload_invalid", `The payload does not fit the task ${taskName}: ${faults}.`, { items });
+}
+
+function toPointer({ path = [] }: Issue): string {
+  const names = path.map((step) => String(typeof step === "object" ? step.key : step));
+  return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

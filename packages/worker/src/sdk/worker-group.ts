@@ -1,18 +1,17 @@
 import { hostname } from "node:os";
+import { workerTimers } from "../runtime/timers.js";
 import type { Transport } from "../runtime/transport.js";
-import { Worker } from "../runtime/worker.js";
-import type { WorkerEvent } from "../runtime/worker-options.js";
+import { Worker, type WorkerEvent } from "../runtime/worker.js";
 import type { AppWorker, WorkerSettings } from "./app.js";
-import { failureTalk } from "./failure-talk.js";
-import { workerTimers } from "./worker-timers.js";
+import { stderrReporter } from "./stderr-reporter.js";
 import { workerTask } from "./worker-task.js";
 
 export interface WorkerGroupOptions {
   readonly settings: WorkerSettings;
-  /** Makes the way to the engine for one runtime. */
+  /** Connects to the engine. The result creates a transport for each worker of the group. */
   readonly connect: () => Promise<() => Transport>;
   readonly onEvent: (event: WorkerEvent) => void;
-  /** What a signal to the process stops. */
+  /** Called on SIGTERM and SIGINT. */
   readonly stopAll: () => Promise<void>;
 }
 
@@ -20,20 +19,20 @@ const defaultSlots = 10;
 const defaultGraceMs = 30_000;
 const defaultNoticeMs = 20_000;
 const signals = ["SIGTERM", "SIGINT"] as const;
-/** Sent by whoever hears that the machine goes. */
+/** Announces that the machine is reclaimed. */
 const noticeSignal = "SIGUSR2";
 
-/** One runtime for each queue, so that each has its own number of slots. */
+/** One worker for each queue, so that each queue has its own number of slots. */
 export class WorkerGroup implements AppWorker {
   readonly #options: WorkerGroupOptions;
-  readonly #talk: (event: WorkerEvent) => void;
+  readonly #report: (event: WorkerEvent) => void;
   #workers: readonly Worker[] = [];
   #state: "new" | "started" | "stopped" = "new";
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
-    this.#talk =
-      options.settings.onEvent ?? failureTalk({ write: toStandardError, monotonic: () => workerTimers.monotonic() });
+    this.#report =
+      options.settings.onEvent ?? stderrReporter({ write: writeToStderr, monotonic: () => workerTimers.monotonic() });
   }
 
   async start(): Promise<void> {
@@ -43,7 +42,7 @@ export class WorkerGroup implements AppWorker {
     const newTransport = await connect();
     if (this.#isStopped()) return;
     const tasks = settings.tasks.map((definition) => workerTask(definition, workerTimers.soon));
-    this.#workers = Object.entries(queuesOf(settings)).map(
+    this.#workers = Object.entries(slotsByQueue(settings)).map(
       ([queue, slots]) =>
         new Worker({
           transport: newTransport(),
@@ -64,31 +63,31 @@ export class WorkerGroup implements AppWorker {
     if (settings.spot === true) process.once(noticeSignal, this.#onNotice);
   }
 
-  /** Also while it starts. */
+  /** May change while `start` awaits. */
   #isStopped(): boolean {
     return this.#state === "stopped";
   }
 
   async leave(): Promise<void> {
-    this.#leaveSignals();
+    this.#removeSignalHandlers();
     const { noticeMs = defaultNoticeMs } = this.#options.settings;
     await Promise.all(this.#workers.map((worker) => worker.leave(noticeMs)));
   }
 
   async stop(): Promise<void> {
-    this.#leaveSignals();
+    this.#removeSignalHandlers();
     const { graceMs = defaultGraceMs } = this.#options.settings;
     await Promise.all(this.#workers.map((worker) => worker.stop(graceMs)));
   }
 
-  /** An operator may ask a worker to go: what it would do on a signal, without ending the process. */
+  /** A drain request of an operator has the effect of a signal, but does not end the process. */
   readonly #onEvent = (event: WorkerEvent): void => {
     this.#options.onEvent(event);
-    this.#talk(event);
-    if (event.type === "worker.drain_asked") void (event.isNotice ? this.leave() : this.stop());
+    this.#report(event);
+    if (event.type === "worker.drain_requested") void (event.isNotice ? this.leave() : this.stop());
   };
 
-  #leaveSignals(): void {
+  #removeSignalHandlers(): void {
     this.#state = "stopped";
     for (const signal of signals) process.removeListener(signal, this.#onSignal);
     process.removeListener(noticeSignal, this.#onNotice);
@@ -96,15 +95,15 @@ export class WorkerGroup implements AppWorker {
 
   readonly #onNotice = (): void => void this.leave();
 
-  /** Afterwards the signal comes again, and does what it would have done without us. A second one ends at once. */
+  /** Stops the app, then sends the signal again for its default effect. A second signal ends the process at once. */
   readonly #onSignal = (signal: NodeJS.Signals): void => {
     for (const other of signals) process.removeListener(other, this.#onSignal);
     void this.#options.stopAll().finally(() => process.kill(process.pid, signal));
   };
 }
 
-const toStandardError = (line: string): void => void process.stderr.write(`${line}\n`);
+const writeToStderr = (line: string): void => void process.stderr.write(`${line}\n`);
 
-function queuesOf({ queues, tasks }: WorkerSettings): Readonly<Record<string, number>> {
+function slotsByQueue({ queues, tasks }: WorkerSettings): Readonly<Record<string, number>> {
   return queues ?? Object.fromEntries(tasks.map(({ defaults }) => [defaults.queue ?? "default", defaultSlots]));
 }

@@ -1,30 +1,30 @@
-import { formatTraceParent, parseTraceParent } from "@carillon/core";
+import { type RunPolicy, formatTraceParent, parseTraceParent, withTrace } from "@carillon/core";
 import {
   type Attributes,
   type Context,
-  context,
-  createTraceState,
-  isSpanContextValid,
   ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
+  context,
+  createTraceState,
+  isSpanContextValid,
   trace,
 } from "@opentelemetry/api";
 
-/** A piece of work in somebody's trace. Without an SDK in the process all of this does nothing, and costs next to nothing. */
+/** A started span. Without an OpenTelemetry SDK in the process all of this does nothing, at almost no cost. */
 export interface OpenSpan {
-  /** Where the trace goes on, for whoever is told of the work; undefined where there is no trace. */
+  /** The traceparent header to pass on; undefined without a trace. */
   readonly traceparent: string | undefined;
-  /** What vendors add to that. */
+  /** The tracestate header beside it. */
   readonly tracestate: string | undefined;
-  /** Whether anybody will see what is said of it. */
+  /** Whether the span is recorded; if not, attributes need not be computed. */
   readonly isSeen: boolean;
-  /** Within the work this span is the active one. */
+  /** Runs the work with this span as the active one. */
   run<Result>(work: () => Result): Result;
   note(attributes: Attributes): void;
-  /** It failed, for this reason. */
+  /** Marks the span as failed. */
   fail(reason: { readonly type: string; readonly message: string; readonly stack?: string }): void;
   end(): void;
 }
@@ -32,12 +32,12 @@ export interface OpenSpan {
 export interface SpanStart {
   readonly name: string;
   readonly kind: "server" | "producer" | "consumer";
-  /** active: what the caller is doing; else where its trace was left, undefined: nowhere. */
-  readonly parent: "active" | TracePlace;
+  /** The active span of the caller, or the trace context that it left. */
+  readonly parent: "active" | TraceHeaders;
 }
 
-/** undefined: nowhere. */
-export interface TracePlace {
+/** A trace context as headers; undefined without a trace. */
+export interface TraceHeaders {
   readonly traceparent: string | undefined;
   readonly tracestate?: string | undefined;
 }
@@ -45,32 +45,32 @@ export interface TracePlace {
 const tracerName = "carillon";
 const kinds = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
 
-/** Whether this process has an SDK that takes spans. Asked for each time: one may come late, and in tests it goes. */
+/** Whether an SDK in this process records spans. Checked each time, because it may be registered late, and tests remove it. */
 export function isTraced(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(tracerName) !== undefined;
 }
 
 export function beginSpan({ name, kind, parent }: SpanStart): OpenSpan {
-  const within = parent === "active" ? context.active() : contextOf(parent);
+  const within = parent === "active" ? context.active() : toContext(parent);
   const span = trace.getTracer(tracerName).startSpan(name, { kind: kinds[kind] }, within);
   const spanContext = span.spanContext();
   if (!isSpanContextValid(spanContext)) return noSpan;
   return new StartedSpan(span, trace.setSpan(within, span));
 }
 
-/** Where the caller's trace is, if it is in one. */
+/** The traceparent of the active span; undefined without a trace. */
 export function activeTraceParent(): string | undefined {
   const span = trace.getActiveSpan();
-  return span !== undefined && isSpanContextValid(span.spanContext()) ? textOf(span) : undefined;
+  return span !== undefined && isSpanContextValid(span.spanContext()) ? traceParentOf(span) : undefined;
 }
 
-/** The same as the headers that tell others; none where there is no trace. */
+/** Headers that propagate the active span; none without a trace. */
 export function activeTraceHeaders(): Record<string, string> {
   const span = trace.getActiveSpan();
   if (span === undefined || !isSpanContextValid(span.spanContext())) return {};
-  const tracestate = stateOf(span);
-  return { traceparent: textOf(span), ...(tracestate !== undefined && { tracestate }) };
+  const tracestate = traceStateOf(span);
+  return { traceparent: traceParentOf(span), ...(tracestate !== undefined && { tracestate }) };
 }
 
 class StartedSpan implements OpenSpan {
@@ -82,8 +82,8 @@ class StartedSpan implements OpenSpan {
   constructor(span: Span, within: Context) {
     this.#span = span;
     this.#context = within;
-    this.traceparent = textOf(span);
-    this.tracestate = stateOf(span);
+    this.traceparent = traceParentOf(span);
+    this.tracestate = traceStateOf(span);
   }
 
   get isSeen(): boolean {
@@ -108,7 +108,7 @@ class StartedSpan implements OpenSpan {
   }
 }
 
-/** Of work that is in nobody's trace. */
+/** The span of work without a trace. */
 export const noSpan: OpenSpan = Object.freeze({
   traceparent: undefined,
   tracestate: undefined,
@@ -119,11 +119,11 @@ export const noSpan: OpenSpan = Object.freeze({
   end: () => undefined,
 });
 
-function contextOf({ traceparent, tracestate }: TracePlace): Context {
+function toContext({ traceparent, tracestate }: TraceHeaders): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (parent === null) return ROOT_CONTEXT;
   const { traceId, spanId, flags: traceFlags } = parent;
-  // Plain SQL can have stored anything.
+  // A row that was inserted by SQL may contain anything.
   const traceState = typeof tracestate === "string" ? createTraceState(tracestate) : undefined;
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
@@ -134,13 +134,45 @@ function contextOf({ traceparent, tracestate }: TracePlace): Context {
   });
 }
 
-function textOf(span: Span): string {
+function traceParentOf(span: Span): string {
   const { traceId, spanId, traceFlags: flags } = span.spanContext();
   return formatTraceParent({ traceId, spanId, flags });
 }
 
-/** What is not written as it should be, or is too long, the API has left out. */
-function stateOf(span: Span): string | undefined {
+/** The OpenTelemetry API has dropped malformed and overlong entries. */
+function traceStateOf(span: Span): string | undefined {
   const text = span.spanContext().traceState?.serialize();
   return text === undefined || text === "" ? undefined : text;
+}
+
+interface Traceable {
+  readonly task: string;
+  readonly policy: RunPolicy;
+  /** Present for a job. Only a one-off job continues the trace of its creation: a recurring one may run for years. */
+  readonly schedule?: { readonly kind: string };
+}
+
+/** Stores runs or jobs within an enqueue span of the caller's trace, and stores the trace context with each of them. */
+export async function enqueueTraced<Spec extends Traceable, Result>(
+  parent: SpanStart["parent"],
+  specs: readonly Spec[],
+  store: (specs: readonly Spec[]) => Promise<Result>,
+): Promise<Result> {
+  const [first] = specs.filter(runsOnce);
+  if (first === undefined) return store(specs);
+  const span = beginSpan({ name: `enqueue ${first.task}`, kind: "producer", parent });
+  const { traceparent, tracestate } = span;
+  if (traceparent === undefined) return store(specs);
+  if (span.isSeen) span.note({ "carillon.task": first.task, "carillon.runs": specs.length });
+  const headers = { traceparent, ...(tracestate !== undefined && { tracestate }) };
+  const traced = specs.map((spec) => (runsOnce(spec) ? { ...spec, policy: withTrace(spec.policy, headers) } : spec));
+  try {
+    return await span.run(() => store(traced));
+  } finally {
+    span.end();
+  }
+}
+
+function runsOnce({ schedule }: Traceable): boolean {
+  return schedule === undefined || schedule.kind === "at";
 }

@@ -5,7 +5,7 @@ import "../../process/scratch.js";
 import { call } from "../../process/server.js";
 import { type SentEvent, SentEvents } from "../../process/sent-events.js";
 
-/** A node tells what it does from when it has heard that somebody follows at another, which the reader cannot see. */
+/** A node publishes its events once it knows that a client of another node follows them, which the reader cannot see. */
 async function untilHeard(heard: Promise<SentEvent>, act: (time: number) => Promise<unknown>): Promise<SentEvent> {
   for (let time = 0; ; time++) {
     await act(time);
@@ -15,8 +15,8 @@ async function untilHeard(heard: Promise<SentEvent>, act: (time: number) => Prom
 }
 
 describe("the API of two nodes over one database", () => {
-  it("tells at one of what happened at the other, also to a reader that was away, and goes on with an operation whose node is killed: each run is cancelled once", async () => {
-    const cluster = await NodeCluster.start(["a", "b"], { args: ["--lease", "2s"] });
+  it("a node streams the events of another node, also to a client that was away, and continues the operation of a killed node: each run is cancelled once", async () => {
+    const cluster = await NodeCluster.start(["a", "b"], { args: ["--shard-lease", "2s"] });
     const [a, b] = [cluster.node("a"), cluster.node("b")];
     const made = (key: string) => call(`${b.url}/v1/jobs`, { task: "echo", key, schedule: { manual: true } });
 
@@ -31,9 +31,9 @@ describe("the API of two nodes over one database", () => {
     await again.close();
 
     const count = 5_000;
-    const batch = { runs: Array.from({ length: 1_000 }, () => ({ task: "nobody.serves" })) };
+    const batch = { runs: Array.from({ length: 1_000 }, () => ({ task: "unserved.task" })) };
     for (let sent = 0; sent < count; sent += 1_000) await call(`${a.url}/v1/runs:batchCreate`, batch);
-    const { body } = await call(`${a.url}/v1/runs:bulk`, { action: "cancel", filter: { task: "nobody.serves" } });
+    const { body } = await call(`${a.url}/v1/runs:bulk`, { action: "cancel", filter: { task: "unserved.task" } });
     const state = async () => {
       type Row = { seen: number; state: string; owner: string };
       const [row] = await cluster.rows<Row>(
@@ -49,7 +49,7 @@ describe("the API of two nodes over one database", () => {
     expect(before).toMatchObject({ state: "running" });
     await cluster.until("the other node ended it", async () => (await state())?.state === "done");
     const cancelled = await cluster.rows<{ runs: number; ends: number }>(
-      `select count(distinct id)::int as runs, count(*)::int as ends from carillon.run_history where task = 'nobody.serves'`,
+      `select count(distinct id)::int as runs, count(*)::int as ends from carillon.run_history where task = 'unserved.task'`,
     );
     expect(cancelled).toEqual([{ runs: count, ends: count }]);
     expect((await call(`${other.url}/v1/operations/${String(body["id"])}`)).body).toMatchObject({ failed: 0 });

@@ -7,15 +7,15 @@ import "../../process/scratch.js";
 import { call } from "../../process/server.js";
 
 const names = ["a", "b", "c"] as const;
-/** Before, at and just after the instant, as near as a request over HTTP can be sent. */
+/** Before, at and just after the instant, as precisely as HTTP allows. */
 const offsets = [-10, 0, 5, 20];
 
-/** So long before a full second its neighbourhood can still be met. */
+/** The time needed before a full second to prepare its requests. */
 const AHEAD_MS = 100;
 
 /**
- * Resolves so many milliseconds from a full second of the database's clock, the first that can be met and comes after so many others:
- * the time is what is tested.
+ * Resolves so many milliseconds from a full second of the database's clock, the first one that can be reached after the given number of
+ * seconds: the test is about that time.
  */
 async function nearTheInstant(cluster: NodeCluster, offsetMs: number, others = 0): Promise<void> {
   const [row] = await cluster.rows<{ ms: number }>(
@@ -25,14 +25,14 @@ async function nearTheInstant(cluster: NodeCluster, offsetMs: number, others = 0
   await sleep((Math.ceil((now + AHEAD_MS) / 1_000) + others) * 1_000 - now + offsetMs);
 }
 
-it("jobs that are paused, edited, rolled back and cancelled at their instant, through any node, fire by the old or by the new, never both and never neither [INV-1] [INV-11]", async () => {
+it("jobs that are paused, edited, rolled back and cancelled at their instant, through any node, fire by the old or by the new definition, never by both or neither [INV-1] [INV-11]", async () => {
   const cluster = await NodeCluster.start(names);
   const jobs = await EverySecond.start(cluster, cluster.node("a").url, 12);
   const rows = await cluster.rows<{ id: string }>("select id from carillon.job order by id");
   const { body } = await call(`${cluster.node("a").url}/v1/jobs?page_size=100`);
   const ids = (body["jobs"] as { id: string }[]).map((job) => job.id);
   expect(ids).toHaveLength(rows.length);
-  /** Each to another node than the one before, all at once. */
+  /** All at once, each to the next node. */
   const changeAll = async (change: (url: string, nth: number) => Promise<number>): Promise<number[]> =>
     Promise.all(
       ids.map((id, nth) => change(`${cluster.node(names[nth % names.length] ?? "a").url}/v1/jobs/${id}`, nth)),
@@ -47,7 +47,7 @@ it("jobs that are paused, edited, rolled back and cancelled at their instant, th
       return nth % 3 === 1 ? patch(url, { payload: round }) : send(url, "rollback", { version: 1 });
     });
     expect(new Set(answers)).toEqual(new Set([200]));
-    // One instant lies whole between the two changes.
+    // Exactly one instant is between the two changes.
     await nearTheInstant(cluster, offset, 1);
     const back = await changeAll((url, nth) => {
       if (nth % 3 === 0) return send(url, "resume", { missed: ["none", "latest", "all"][(nth / 3) % 3] });

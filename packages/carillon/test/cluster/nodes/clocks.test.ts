@@ -20,12 +20,12 @@ describe.skipIf(fakeTimeLibrary === null)("a node whose clock is wrong", () => {
     ["an hour behind", -HOUR, -HOUR],
     ["right, and then an hour back while it runs", 0, -HOUR],
   ])(
-    "(%s) fires nothing early and nothing twice, tells it, and leaves its shards to one whose clock is right [INV-5] [INV-9] [INV-11]",
+    "(%s) fires nothing early and nothing twice, reports its clock, and leaves its shards to a node whose clock is right [INV-5] [INV-9] [INV-11]",
     async (_, atStart, later) => {
       const clock = new FakeClock(await scratchDir(), atStart);
       const cluster = await NodeCluster.start([]);
       const wrong = await cluster.add("wrong", { env: clock.env });
-      // Alone it keeps the shards: somebody must fire.
+      // A single node keeps the shards: otherwise no node would fire.
       await cluster.untilShared("wrong");
       const jobs = await EverySecond.start(cluster, wrong.url, 8);
       const soon = await createJob(wrong.url, { task: "echo", schedule: { delay: "30m" } });

@@ -8,15 +8,15 @@ import { createJob } from "../../process/server.js";
 import { storedDataDir } from "../../process/stored-data-dir.js";
 
 /**
- * Six seconds are three times the lease and the silence of workers here, more than 20 are to the defaults (5 and 15). Nothing else
- * notices how long it is: every connection was reset, and every new one is refused at once. The time away is the fault itself.
+ * Six seconds are three times the lease and the worker timeout of this test, as 20 seconds are to the defaults (5 and 15). The length matters
+ * to nothing else: every connection is reset, and every new one is refused immediately.
  */
-const args = ["--lease", "2s", "--worker-silence", "2s"];
+const args = ["--shard-lease", "2s", "--worker-timeout", "2s"];
 const AWAY_MS = 6_000;
 
 const moves = ["node.dead", "shards.gained", "shards.lost", "session.expired", "run.rescued"];
 
-it("a restart of the database that lasts longer than lease and silence moves no shard and rescues no run [INV-1] [INV-11]", async () => {
+it("a database restart that lasts longer than the lease and the worker timeout moves no shard and rescues no run [INV-1] [INV-11]", async () => {
   const dataDir = await storedDataDir();
   const postgres = await startEmbeddedPostgres({ dataDir });
   const cluster = await NodeCluster.start(["a", "b"], { databaseUrl: postgres.url, args });

@@ -13,13 +13,13 @@ if (!etcdIsInstalled) {
 }
 
 it.skipIf(!etcdIsInstalled)(
-  "etcd shares the shards among the nodes, and gives away those of a killed one when its lease ends [INV-1] [INV-3] [INV-11]",
+  "etcd shares the shards among the nodes, and reassigns those of a killed node when its lease ends [INV-1] [INV-3] [INV-11]",
   async () => {
     const etcd = await startEtcd();
     onTestFinished(() => etcd.stop());
     const settings = ["--coordinator", "etcd", "--etcd-endpoints", etcd.url];
     const cluster = await NodeCluster.start([]);
-    for (const name of ["a", "b", "c"]) await cluster.add(name, { args: [...settings, "--lease", "2s"] });
+    for (const name of ["a", "b", "c"]) await cluster.add(name, { args: [...settings, "--shard-lease", "2s"] });
     await cluster.untilShared("a", "b", "c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
 
@@ -29,10 +29,10 @@ it.skipIf(!etcdIsInstalled)(
 
     await cluster.node("c").kill();
     await cluster.untilShared("a", "b");
-    const told = [cluster.node("a"), cluster.node("b")].map(({ process }) =>
+    const reports = [cluster.node("a"), cluster.node("b")].map(({ process }) =>
       process.count(/"expired_lease".*"node\.dead"/),
     );
-    expect(Math.max(...told)).toBeGreaterThan(0);
+    expect(Math.max(...reports)).toBeGreaterThan(0);
     expect(await cluster.node("b").stop()).toEqual({ code: 0, signal: null });
     await cluster.untilShared("a");
     await expectWhole(cluster, jobs);

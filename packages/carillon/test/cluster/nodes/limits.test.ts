@@ -9,12 +9,12 @@ function runsOf(key: string, count: number, ms: number, limits: object): object[
   return Array.from({ length: count }, (_, number) => ({ task: "work", payload: { key, number, ms }, ...limits }));
 }
 
-it("no limit is exceeded, no order broken and no slot lost when a node and a worker are killed, over a pause [INV-8] [INV-14]", async () => {
+it("killing a node and a worker during a pause exceeds no limit, breaks no order and loses no slot [INV-8] [INV-14]", async () => {
   const cluster = await NodeCluster.start(["a", "b"], { args: ["--worker-slots", "0"] });
   const [a, b] = [cluster.node("a"), cluster.node("b")];
   const journal = await LimitJournal.create();
   const victim = await journal.startWorker([a.url]);
-  // It ends only when it has begun twice: whoever begins it first holds a slot until it is killed.
+  // Its handler ends only in the second attempt: the first holds a slot until its worker is killed.
   const held = { task: "work", payload: { key: "held", number: 0, meet: 2 } };
   const slot = { concurrency: { key: "together", limit: 2 } };
   expect((await call(`${a.url}/v1/runs:batchCreate`, { runs: [{ ...held, ...slot }] })).status).toBe(200);
@@ -35,14 +35,14 @@ it("no limit is exceeded, no order broken and no slot lost when a node and a wor
   await cluster.until("what had begun has ended", async () => journal.openOf(worker.pid) === 0);
   expect((await call(`${b.url}/v1/queues/default:resume`, {})).status).toBe(200);
   await cluster.until("all have ended", async () => journal.count("end") > runs.length);
-  expect(journal.mostOpen("together")).toBe(2);
-  expect(journal.mostOpen("ordered")).toBe(1);
+  expect(journal.maxOpen("together")).toBe(2);
+  expect(journal.maxOpen("ordered")).toBe(1);
   const order = [0, 1, 2, 3, 4, 5, 6, 7];
   expect([...new Set(journal.ended("ordered"))]).toEqual(order);
   expect([...journal.begun("ordered")].sort((one, other) => one - other)).toEqual(journal.begun("ordered"));
-  // Half a window for the way of a run from its claim to its handler.
+  // Half a window for the time between claim and handler.
   expect(journal.shortestOver("rated", rate.limit)).toBeGreaterThan(1_000);
-  // Every slot is there again: these two end only when both have begun.
+  // Every slot is free again: these two end only when both have started.
   const last = [0, 1].map((number) => ({ task: "work", payload: { key: "meeting", number, meet: 2 }, ...slot }));
   expect((await call(`${b.url}/v1/runs:batchCreate`, { runs: last })).status).toBe(200);
   await cluster.until("the last two have met", async () => journal.count("end", "meeting") === 2);

@@ -15,7 +15,7 @@ const sleepingAt = `
 const results = "select from carillon.run_history where id = any ($1::uuid[])";
 
 describe("three nodes over one database", () => {
-  it("lose none and double none of a killed node's instants: the others own its shards under higher epochs [INV-1] [INV-3] [INV-11]", async () => {
+  it("three nodes neither lose nor repeat an instant of a killed node: the others own its shards under higher epochs [INV-1] [INV-3] [INV-11]", async () => {
     const cluster = await NodeCluster.start(names);
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
     const before = await cluster.shards();
@@ -24,16 +24,18 @@ describe("three nodes over one database", () => {
     const after = await cluster.shards();
     const moved = before.filter(({ owner }) => owner === "c");
     expect(moved.every(({ id, epoch }) => (after[id]?.epoch ?? 0) > epoch)).toBe(true);
-    const told = [cluster.node("a"), cluster.node("b")].map(({ process }) => process.count(/"name":"c".*"node\.dead"/));
-    expect(Math.max(...told)).toBeGreaterThan(0);
+    const reports = [cluster.node("a"), cluster.node("b")].map(({ process }) =>
+      process.count(/"name":"c".*"node\.dead"/),
+    );
+    expect(Math.max(...reports)).toBeGreaterThan(0);
     await expectWhole(cluster, jobs);
   });
 
-  it("refuse what a node writes that was frozen past its lease and thawed [INV-2] [INV-3]", async () => {
+  it("the writes of a node that was frozen past its lease are refused [INV-2] [INV-3]", async () => {
     const cluster = await NodeCluster.start(names, { args: ["--worker-slots", "3"] });
     const zombie = cluster.node("c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
-    // More than the others have slots for. What the zombie has of them it will believe to have finished, after others did it again.
+    // More than the others have slots for. The frozen node will finish runs that other nodes have run again.
     for (const _ of Array(12)) await createJob(cluster.node("a").url, { task: "sleep", payload: { for: "1500ms" } });
     await cluster.until("the zombie sleeps", async () => (await cluster.rows(sleepingAt, [zombie.name])).length > 0);
     zombie.freeze();
@@ -41,14 +43,14 @@ describe("three nodes over one database", () => {
     await cluster.untilShared("a", "b");
     await jobs.goOn();
     zombie.thaw();
-    // Which of its loops wakes first decides whether it writes and is refused, or learns before that it was taken for dead.
+    // Depending on which loop wakes first, it writes and is refused, or reads first that it was declared dead.
     await zombie.process.line(/"statement":"run\.finish".*"msg":"write\.refused"|"msg":"worker\.session_lost"/);
     await cluster.untilShared(...names);
     await cluster.until("each was done once", async () => (await cluster.rows(results, [ids])).length === ids.length);
     await expectWhole(cluster, jobs);
   });
 
-  it("go on without a node that is cut from the database, and share with it again when it is back [INV-1] [INV-11]", async () => {
+  it("two nodes go on without a third that is cut from the database, and share with it again when it is back [INV-1] [INV-11]", async () => {
     const cluster = await NodeCluster.start(names);
     const cut = cluster.node("c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);

@@ -4,9 +4,9 @@ import { expectWhole } from "../../process/expect-whole.js";
 import { NodeCluster } from "../../process/node-cluster.js";
 import "../../process/scratch.js";
 
-it("shards are shared evenly with a node that joins, and handed over by one that stops before it exits [INV-3] [INV-11]", async () => {
-  // Long enough that nobody is taken for dead on a busy machine.
-  const args = ["--lease", "10s"];
+it("a joining node gets an even share of the shards, and a stopping node transfers its shards before it exits [INV-3] [INV-11]", async () => {
+  // Long enough that no node is declared dead on a busy machine.
+  const args = ["--shard-lease", "10s"];
   const cluster = await NodeCluster.start(["a", "b"], { args });
   const jobs = await EverySecond.start(cluster, cluster.node("a").url);
   const c = await cluster.add("c", { args });

@@ -6,8 +6,8 @@ import { createJob } from "../../process/server.js";
 import { storedDataDir } from "../../process/stored-data-dir.js";
 import { startWorker } from "../../process/worker-process.js";
 
-/** Three times the silence: what 20 s and more are to the default of 15. */
-const args = ["--worker-slots", "0", "--worker-silence", "2s"];
+/** Three times the worker timeout of this test. */
+const args = ["--worker-slots", "0", "--worker-timeout", "2s"];
 const AWAY_MS = 6_000;
 
 it("a restart of the database while workers poll re-executes nothing, and loses no result [INV-2] [INV-4]", async () => {

@@ -5,7 +5,7 @@ import { NodeCluster } from "../../process/node-cluster.js";
 import { call, createJob } from "../../process/server.js";
 import { startWorker } from "../../process/worker-process.js";
 
-const args = ["--worker-slots", "0", "--worker-silence", "1s"];
+const args = ["--worker-slots", "0", "--worker-timeout", "1s"];
 
 it("killed with -9, a worker does not leave a breaker half open, nor a node a waiting job without its start or with two [INV-1] [INV-6]", async () => {
   const cluster = await NodeCluster.start(["a", "b"], { args });
@@ -60,7 +60,7 @@ async function killNode(cluster: NodeCluster, worker: CarillonProcess): Promise<
   const found = await cluster.rows<{ id: string; started: number; heard: string }>(pairs);
   expect(found).toHaveLength(runs);
   expect(found.filter(({ started }) => started !== 1)).toEqual([]);
-  // Each heard of the run that started it, over HTTP.
+  // Each handler got its upstream run over HTTP.
   expect(found.filter(({ id, heard }) => !heard.includes(formatId("run", id)) || !heard.includes('"output":'))).toEqual(
     [],
   );

@@ -22,7 +22,7 @@ const outputOf = async (url: string, id: string): Promise<unknown> => {
   return (run as { output: unknown }).output;
 };
 
-it("carillon dev runs the tasks of a module, and new code when it changes; what is at work ends on the old", async () => {
+it("carillon dev runs the tasks of a module, and new code after a change; running handlers end on the old code", async () => {
   const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
   const tasks = join(folder, "tasks.mjs");
   await writeFile(tasks, module("one"));
@@ -34,7 +34,7 @@ it("carillon dev runs the tasks of a module, and new code when it changes; what 
 
   await writeFile(tasks, module("two"));
   while (process.count(serving) < 2) await process.next();
-  // Both serve until the old one is told to end.
+  // Both serve until the old process is stopped.
   await process.line(/draining; a second signal/);
   const second = await createJob(url, { task: "slow", payload: { ms: 0 } });
   await process.line(/^begun by two 1/);
@@ -50,7 +50,7 @@ it("carillon dev runs the tasks of a module, and new code when it changes; what 
   expect(await processesAt(folder)).toEqual([]);
 });
 
-it("the worker beside carillon dev ends with it, also when that is killed: old code serves no more", async () => {
+it("the worker of carillon dev ends with it, also if carillon dev is killed", async () => {
   const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
   const tasks = join(folder, "tasks.mjs");
   await writeFile(tasks, module("one"));
@@ -58,13 +58,13 @@ it("the worker beside carillon dev ends with it, also when that is killed: old c
   await process.line(/^carillon: serving slow on/);
   process.kill("SIGKILL");
   await expect.poll(() => processesAt(folder), { timeout: 30_000 }).toEqual([]);
-  // It takes over the database that was left running, and ends it.
+  // It adopts the running database, and stops it.
   const next = await startDev(dataDir);
   expect(await next.process.stop()).toEqual({ code: 0, signal: null });
 });
 
-it("carillon dev says that there is no such module", async () => {
+it("carillon dev refuses a module that does not exist", async () => {
   const missing = new CarillonProcess(["dev", "./none.mjs", "--ephemeral"], { cwd: await scratchDir() });
   expect(await missing.ended).toEqual({ code: 2, signal: null });
-  expect(missing.stderr).toMatch(/there is no file .*none\.mjs/);
+  expect(missing.stderr).toMatch(/There is no file .*none\.mjs/);
 });

@@ -13,7 +13,7 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
 
 const examples = fileURLToPath(new URL("../../../../../examples", import.meta.url));
 const plugin = join(examples, "plugin");
-const reportsLoads = new URL("../../process/report-loads.mjs", import.meta.url).href;
+const reportsLoads = new URL("../../process/print-loaded-executors.mjs", import.meta.url).href;
 const libraries = fileURLToPath(new URL("../../../../../tools/node_modules/@aws-sdk", import.meta.url));
 
 const runOf = async (url: string, id: string): Promise<Record<string, unknown>> => {
@@ -28,7 +28,17 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   const refused = await call(`${url}/v1/jobs`, { task: "http", payload: { uri: "http://x" } });
   expect(refused).toMatchObject({ status: 422, body: { code: "payload_invalid" } });
 
-  const args = ["worker", "start", "--url", url, "--enable-shell", "--plugin", plugin, "--outbound-allow", "loopback"];
+  const args = [
+    "worker",
+    "start",
+    "--url",
+    url,
+    "--enable-shell",
+    "--plugin",
+    plugin,
+    "--outbound-allowlist",
+    "loopback",
+  ];
   const worker = new CarillonProcess(args, {
     cwd: await scratchDir(),
     env: { CARILLON_SECRET_GREETING: "hello there" },
@@ -43,10 +53,10 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   const check = await createJob(url, { task: "tcp-check", payload: { host: "127.0.0.1", port: Number(port) } });
   await ended(url, check, { status: "succeeded", output: { host: "127.0.0.1", port: Number(port) } });
 
-  let told: (request: IncomingMessage) => void = () => undefined;
-  const asked = new Promise<IncomingMessage>((resolve) => (told = resolve));
+  let onRequest: (request: IncomingMessage) => void = () => undefined;
+  const asked = new Promise<IncomingMessage>((resolve) => (onRequest = resolve));
   const service = createServer((request, response) => {
-    told(request);
+    onRequest(request);
     response.writeHead(202).end();
   });
   await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
@@ -70,14 +80,14 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   expect(await process.stop()).toEqual({ code: 0, signal: null });
 });
 
-/** Writes what it was given to the file that it is told, as pg_dump would. */
+/** Writes its input to the file of its argument, as pg_dump would. */
 const dump = `#!/bin/sh
 for argument in "$@"; do
   case "$argument" in --file=*) echo "$PGUSER by $PGPASSWORD" > "\${argument#--file=}" ;; esac
 done
 `;
 
-/** Makes the job of an example, with its paths below the folder, and runs it now; answers the id of the run. */
+/** Creates the job of an example, with its paths below the folder, and runs it now; returns the id of the run. */
 async function runExample(url: string, name: string, folder: string): Promise<string> {
   const text = readFileSync(join(examples, name, "job.json"), "utf8").replaceAll("/var/backups", folder);
   const { key } = JSON.parse(text) as { key: string };
@@ -145,12 +155,12 @@ it("the examples of a backup and a digest run; a library of an executor is loade
 
 it.each([
   [2, ["worker", "start"], /needs a module of tasks, --executors, --enable-shell or --plugin/],
-  [2, ["worker", "start", "--executors", "ftp"], /"ftp" is none; there are http, email/],
-  [2, ["worker", "start", "--executors", "shell"], /switched on by --enable-shell/],
+  [2, ["worker", "start", "--executors", "ftp"], /"ftp" is no executor\. There are http, email/],
+  [2, ["worker", "start", "--executors", "shell"], /The flag --enable-shell enables shell/],
   [2, ["worker", "start", "--plugin", "./none.js"], /\.\/none\.js cannot be loaded/],
   [78, ["worker", "start", "--executors", "lambda"], /npm install @aws-sdk\/client-lambda/],
-  [78, ["worker", "start", "--executors", "http", "--outbound-allow", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
-])("with code %i: %j is refused with what would be right", async (code, args, reason) => {
+  [78, ["worker", "start", "--executors", "http", "--outbound-allowlist", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
+])("exit code %i: worker start %j is refused with a hint", async (code, args, reason) => {
   const refused = new CarillonProcess(args, { cwd: await scratchDir() });
   expect(await refused.ended).toEqual({ code, signal: null });
   expect(refused.stderr).toMatch(reason);

@@ -4,7 +4,7 @@ import { NodeCluster } from "../../process/node-cluster.js";
 import { createJob } from "../../process/server.js";
 import { startWorker } from "../../process/worker-process.js";
 
-const args = ["--worker-slots", "0", "--worker-silence", "3s"];
+const args = ["--worker-slots", "0", "--worker-timeout", "3s"];
 const history = "select fence::int, status, losses, output::text from carillon.run_history order by fence";
 
 async function patch(url: string, body: object): Promise<void> {
@@ -17,7 +17,7 @@ const untilEnded = (cluster: NodeCluster, runs: number) =>
   cluster.until("the runs have ended", async () => (await cluster.rows(history)).length === runs);
 
 describe("a worker process", () => {
-  it("that is killed mid-run loses it to another, which does it under a higher fence; one result counts [INV-2] [INV-4] [INV-5]", async () => {
+  it("a killed worker loses its run to another, which runs it under a higher fence; one result counts [INV-2] [INV-4] [INV-5]", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
     const first = await startWorker([url]);
@@ -34,7 +34,7 @@ describe("a worker process", () => {
     expect((await second.stop()).code).toBe(0);
   });
 
-  it("that is killed with an at-most-once run has failed it: nobody begins it again [INV-4]", async () => {
+  it("an at-most-once run of a killed worker fails, and no worker starts it again [INV-4]", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
     const first = await startWorker([url]);
@@ -52,7 +52,7 @@ describe("a worker process", () => {
     expect((await second.stop()).code).toBe(0);
   });
 
-  it("that is killed with a run of a strict queue holds the queue until its run is rescued, which comes first again [INV-4]", async () => {
+  it("a strict queue waits until the run of a killed worker is rescued, and that run is the next one [INV-4]", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
     await patch(`${url}/v1/queues/ordered`, { order: "strict" });
@@ -73,7 +73,7 @@ describe("a worker process", () => {
     expect((await second.stop()).code).toBe(0);
   });
 
-  it("that is killed leaves its checkpoint to the next [INV-2]", async () => {
+  it("the next worker gets the checkpoint of a killed worker [INV-2]", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
     const first = await startWorker([url]);
@@ -86,7 +86,7 @@ describe("a worker process", () => {
     expect((await second.stop()).code).toBe(0);
   });
 
-  it("on a machine that goes gets only runs that allow it, and gives them back on notice with nothing spent", async () => {
+  it("a spot worker gets only runs that allow it, and gives them back on notice without a spent attempt", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
     const spot = await startWorker([url], ["--spot", "--label", "zone=eu"]);
@@ -106,10 +106,10 @@ describe("a worker process", () => {
     expect((await lasting.stop()).code).toBe(0);
   });
 
-  it("that is frozen for too long and thaws is told that it lost its run, and its result is not taken [INV-4]", async () => {
+  it("a worker that was frozen past its timeout loses its run, and its result is refused [INV-4]", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
-    const first = await startWorker([url], ["--shutdown-grace", "200ms"]);
+    const first = await startWorker([url], ["--shutdown-grace-period", "200ms"]);
     await createJob(url, { task: "begin", payload: { ms: 300 } });
     await first.line(/^begun begin 1 /);
     first.kill("SIGSTOP");
@@ -119,7 +119,7 @@ describe("a worker process", () => {
     first.kill("SIGCONT");
     await first.line(/worker\.session_lost/);
     expect(await cluster.rows(history)).toEqual([{ fence: 2, status: "succeeded", losses: 0, output: "2" }]);
-    // It is of use again.
+    // The worker gets runs again.
     await second.stop();
     await createJob(url, { task: "stay" });
     await first.line(/^begun stay 1 /);
@@ -127,7 +127,7 @@ describe("a worker process", () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  it("goes on with another node when its own is killed, and nothing is done again [INV-2]", async () => {
+  it("a worker continues with another node when its own is killed, and nothing is re-executed [INV-2]", async () => {
     const cluster = await NodeCluster.start(["a", "b"], { args });
     const [a, b] = [cluster.node("a"), cluster.node("b")];
     const worker = await startWorker([a.url, b.url]);
@@ -143,14 +143,14 @@ describe("a worker process", () => {
     expect((await worker.stop()).code).toBe(0);
   });
 
-  it("gives back on SIGTERM what does not end within the grace time, and ends at once on a second signal", async () => {
+  it("a worker gives back on SIGTERM the runs that do not end within the grace time, and ends immediately on a second signal", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
-    const first = await startWorker([url], ["--shutdown-grace", "200ms"]);
+    const first = await startWorker([url], ["--shutdown-grace-period", "200ms"]);
     await createJob(url, { task: "stay" });
     await first.line(/^begun stay 1 /);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
-    const second = await startWorker([url], ["--shutdown-grace", "1h"]);
+    const second = await startWorker([url], ["--shutdown-grace-period", "1h"]);
     await second.line(/^begun stay 2 /);
     await untilEnded(cluster, 1);
     expect(await cluster.rows(history)).toEqual([{ fence: 2, status: "succeeded", losses: 0, output: "2" }]);
@@ -159,14 +159,14 @@ describe("a worker process", () => {
     await second.line(/^begun stay 1 /);
     second.kill("SIGTERM");
     await second.line(/draining; a second signal ends at once/);
-    // Those of the first half second are the same wish.
+    // Signals within the first half second count as one.
     const again = setInterval(() => second.kill("SIGTERM"), 50);
     const { code } = await second.ended;
     clearInterval(again);
     expect(code).toBe(143);
   });
 
-  it("ends when an operator drains it by the command line", async () => {
+  it("a worker ends when an operator drains it with the command line", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
     const worker = await startWorker([url], ["--name", "mail-1"]);

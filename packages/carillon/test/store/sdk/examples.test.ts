@@ -15,7 +15,7 @@ beforeEach(async () => {
   const fresh = await freshDatabase({ migrated: true });
   drop = () => fresh.drop();
   pool = new Pool({ connectionString: fresh.url });
-  // The database may go before the server has heard the goodbye of every connection.
+  // The database may be dropped before the server has closed every connection.
   pool.on("error", () => undefined);
   app = carillon({ pool });
 });
@@ -30,7 +30,7 @@ it("the first example has at most fifteen lines", () => {
   expect(hello.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
 });
 
-it("the example of schedules makes its jobs once, however often it is started, and they fire", async () => {
+it("the example of schedules creates its jobs once, however often it is started, and they fire", async () => {
   const first = await define(app, { daily: "* * * * * *" });
   const again = await define(app, { daily: "* * * * * *" });
   expect(first.map(({ isNew }) => isNew)).toEqual([true, true, true]);
@@ -42,9 +42,9 @@ it("the example of schedules makes its jobs once, however often it is started, a
 
 it("the example of an Express application confirms the order that is stored, and none that is rolled back", async () => {
   await pool.query(schema);
-  let told: (order: number) => void = () => undefined;
-  const confirmed = new Promise<number>((resolve) => (told = resolve));
-  const confirm = confirmationTask(told);
+  let onOrder: (order: number) => void = () => undefined;
+  const confirmed = new Promise<number>((resolve) => (onOrder = resolve));
+  const confirm = confirmationTask(onOrder);
   const server: Server = shop({ pool, engine: app, confirm }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const orders = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;

@@ -34,10 +34,10 @@ function open(options: LibraryOptions = {}): LibraryApp {
   return app;
 }
 
-/** For workers whose handlers fail: without it what they throw is printed. */
+/** For workers whose handlers fail: without it their errors are printed. */
 const onEvent = (): void => undefined;
 
-/** Resolves with the event when one that fits comes. */
+/** Resolves with the first matching event. */
 const next = (app: LibraryApp, status: string) =>
   new Promise<string>((resolve) => {
     const stop = app.on("run.finished", (event) => {
@@ -47,7 +47,7 @@ const next = (app: LibraryApp, status: string) =>
     });
   });
 
-/** Takes objects with a number n, and makes it twice as large. */
+/** A schema of objects with a number n, which it doubles. */
 const doubling: StandardSchema<{ n: number }, { twice: number }> = {
   "~standard": {
     version: 1,
@@ -60,7 +60,7 @@ const doubling: StandardSchema<{ n: number }, { twice: number }> = {
 };
 
 describe("an app over a database", () => {
-  it("goes on with the caller's trace in the run, by one call and by many", async () => {
+  it("an app over a database continues the caller's trace in the run, for one call and for many", async () => {
     const recorded = recordSpans();
     onTestFinished(() => recorded.stop());
     const app = open();
@@ -80,7 +80,7 @@ describe("an app over a database", () => {
     expect(asked.map(({ parentId }) => parentId)).toEqual([root?.spanId, root?.spanId]);
   });
 
-  it("gives runs to the worker that has what they ask for: labels, a version of the task, and that it lasts", async () => {
+  it("an app over a database gives runs to a worker with the required labels and version, and not to spot workers", async () => {
     const app = open();
     const seen: string[] = [];
     const by = (name: string, versions: readonly string[]) =>
@@ -102,7 +102,7 @@ describe("an app over a database", () => {
     expect(seen).toEqual(["new", "old", "spot"]);
   });
 
-  it("keeps runs behind the breaker of their task, which opens for as long as a Retry-After says, with nothing spent", async () => {
+  it("a breaker holds the runs of a task for the time of a Retry-After, without spent attempts", async () => {
     const app = open();
     const pay = task({
       name: "pay",
@@ -111,21 +111,21 @@ describe("an app over a database", () => {
         throw new RetryAfterError("1h", "busy");
       },
     });
-    const parked = new Promise<number>((resolve) => app.on("run.snoozed", ({ delayMs }) => resolve(delayMs)));
+    const snoozed = new Promise<number>((resolve) => app.on("run.snoozed", ({ delayMs }) => resolve(delayMs)));
     await app.worker({ tasks: [pay], signals: false, onEvent }).start();
     await app.enqueue(pay, null);
-    expect(await parked).toBeGreaterThan(3_500_000);
+    expect(await snoozed).toBeGreaterThan(3_500_000);
     const pool = new Pool({ connectionString: url, max: 1 });
     const { rows } = await pool.query("select state, state_reason, attempt from carillon.run");
     await pool.end();
     expect(rows).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
   });
 
-  it("refuses a weight that is no number of slots", () => {
-    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("from 1 on, not 0");
+  it("an app refuses a weight that is no number of slots", () => {
+    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("slots from 1 up, not 0");
   });
 
-  it("makes its schema, stores a run and runs it, under one name for whoever asks, works and listens", async () => {
+  it("an app over a database creates its schema, stores a run and runs it, with one id for callers, handlers and listeners", async () => {
     const app = open();
     const seen: unknown[] = [];
     const hello = task({
@@ -140,7 +140,7 @@ describe("an app over a database", () => {
     expect(seen).toEqual([["you", 1, id]]);
   });
 
-  it("checks payloads when a run is asked for and again before it runs", async () => {
+  it("an app validates payloads when a run is created and again before it runs", async () => {
     const app = open();
     const seen: unknown[] = [];
     const twice = task({ name: "twice", payload: doubling, run: ({ twice: n }) => void seen.push(n) });
@@ -157,7 +157,7 @@ describe("an app over a database", () => {
     expect(seen).toEqual([8]);
   });
 
-  it("calls a batch handler once for many runs, and each has its own result", async () => {
+  it("a batch handler is called once for many runs, and each has its own result", async () => {
     const app = open();
     const sizes: number[] = [];
     const many = task({
@@ -181,7 +181,7 @@ describe("an app over a database", () => {
     expect(Math.max(...sizes)).toBeGreaterThan(1);
   });
 
-  it("runs once until nothing is left, what runs ask for included, and leaves what is not due", async () => {
+  it("runOnce runs all due runs, also those that runs create, and leaves later ones", async () => {
     const app = open();
     const seen: number[] = [];
     const chain = task({
@@ -197,7 +197,7 @@ describe("an app over a database", () => {
     expect(seen).toEqual([3, 2, 1, 0]);
   });
 
-  it("keeps one job for each key", async () => {
+  it("schedule keeps one job for each key", async () => {
     const app = open();
     const report = task({ name: "report", queue: "reports", run: () => null });
     const first = await app.schedule(report, "weekly", { cron: "0 9 * * MON", timeZone: "Europe/Paris" });
@@ -206,7 +206,7 @@ describe("an app over a database", () => {
     expect(first.nextRunAt?.getUTCDay()).toBe(1);
   });
 
-  it("takes addJob(task, time, payload) as the request for a run at that time", async () => {
+  it("addJob(task, time, payload) creates a run for that time", async () => {
     const app = open();
     const seen: unknown[] = [];
     const hello = task({ name: "hello", run: (payload: unknown) => void seen.push(payload) });
@@ -216,7 +216,7 @@ describe("an app over a database", () => {
     expect(seen).toEqual(["now"]);
   });
 
-  it("takes options of a run over those of its task, and refuses wrong ones by name", async () => {
+  it("options of a run win over those of its task, and wrong ones are refused by name", async () => {
     const app = open();
     const mail = task({
       name: "mail",
@@ -239,7 +239,7 @@ describe("an app over a database", () => {
 });
 
 describe("what an app takes of its surroundings", () => {
-  it("is three connections at most, and none after it was stopped", async () => {
+  it("an app uses three connections at most, and none after it was stopped", async () => {
     const outsider = new Pool({ connectionString: url, max: 1, application_name: "outsider" });
     const count = async (): Promise<number> =>
       (
@@ -257,7 +257,7 @@ describe("what an app takes of its surroundings", () => {
     await outsider.end();
   });
 
-  it("may be the application's own pool, which stays open, and a schema of another name", async () => {
+  it("an app may use the application's own pool, which stays open, and a schema of another name", async () => {
     const pool = new Pool({ connectionString: url, max: 3 });
     const app = open({ pool, schema: "jobs" });
     const work = task({ name: "work", run: () => "done" });
@@ -268,7 +268,7 @@ describe("what an app takes of its surroundings", () => {
     await pool.end();
   });
 
-  it.each([1, 2])("may be a pool of %i: without LISTEN, and all the same", async (max) => {
+  it.each([1, 2])("an app works with a pool of %i, without LISTEN", async (max) => {
     const pool = new Pool({ connectionString: url, max });
     const app = open({ pool });
     const work = task({ name: "work", run: () => null });
@@ -281,7 +281,7 @@ describe("what an app takes of its surroundings", () => {
     await pool.end();
   });
 
-  it("is no share in the work where it only enqueues; another process runs it", async () => {
+  it("an app that only enqueues runs nothing; another process does", async () => {
     const web = open({ roles: ["enqueue"] });
     const work = task({ name: "work", run: () => null });
     await web.enqueue(work, null, { delay: "50ms" });
@@ -292,7 +292,7 @@ describe("what an app takes of its surroundings", () => {
     expect(await done).toBe("work");
   });
 
-  it("is what a worker said of its task, by the task's name and where it only enqueues; what is odd is refused at the start", async () => {
+  it("an app that only enqueues uses the defaults that a worker registered; invalid defaults are refused at the worker's start", async () => {
     const app = open();
     const mail = task({ name: "mail", queue: "mail", priority: 7, timeout: "1m", run: () => null });
     const odd = task({ name: "odd", timeout: "soon", run: () => null });
@@ -308,11 +308,11 @@ describe("what an app takes of its surroundings", () => {
     expect(rows).toEqual([{ queue: "mail", priority: 9, policy: { timeoutMs: 60_000 } }]);
   });
 
-  it("is refused where the schema is missing and is not to be made", async () => {
+  it("an app with migrate: false is refused if the schema is missing", async () => {
     await expect(open({ migrate: false }).enqueue("work", null)).rejects.toMatchObject({ code: "schema_too_old" });
   });
 
-  it("names one way to the engine, in options or in the environment", () => {
+  it("an app needs exactly one place, in options or in the environment", () => {
     for (const options of [{}, { url: "http://a", databaseUrl: "postgres://a/b" }]) {
       expect(() => carillon(options as LibraryOptions)).toThrow(expect.objectContaining({ code: "config_invalid" }));
     }

@@ -33,8 +33,8 @@ function listening(server: Server): Promise<string> {
   );
 }
 
-/** The most starts in any second, by the database's clock. */
-async function mostStarts(): Promise<number> {
+/** The maximum of starts in any second of the database's clock. */
+async function maxStarts(): Promise<number> {
   const client = new Client(url);
   await client.connect();
   const { rows } = await client.query<{ most: number }>(
@@ -59,10 +59,10 @@ it("the example of an API with a rate calls it for every city and no more often 
   await ended;
   server.close();
   expect(cities.size).toBe(5);
-  expect(await mostStarts()).toBeLessThanOrEqual(2);
+  expect(await maxStarts()).toBeLessThanOrEqual(2);
 });
 
-it("the example of orders handles the events of each order as they came", async () => {
+it("the example of orders handles the events of each order in their order", async () => {
   const handled: { order: number; kind: string }[] = [];
   const onEvent = eventTask((event: { order: number; kind: string }) => void handled.push(event));
   const kinds = ["placed", "paid", "shipped", "delivered"];

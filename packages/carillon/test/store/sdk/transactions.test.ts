@@ -4,7 +4,7 @@ import { Client, Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { carillon, type LibraryApp, task, type TransactionOptions } from "../../../src/index.js";
 
-/** Query builders and drivers of other people; they are installed beside the checking tools, so that no user gets them. */
+/** Query builders and drivers, installed with the checking tools, so that users do not get them. */
 const peer = createRequire(new URL("../../../../../tools/package.json", import.meta.url));
 
 type Tx = NonNullable<TransactionOptions["tx"]>;
@@ -152,10 +152,10 @@ interface PostgresJs {
   end(): Promise<void>;
 }
 
-describe.each(Object.keys(ways))("a run that is asked for in a transaction of %s", (name) => {
+describe.each(Object.keys(ways))("a run that is enqueued in a transaction of %s", (name) => {
   const inTransaction = (work: Work): Promise<void> => ways[name]?.(work) ?? Promise.reject(new Error("unknown"));
 
-  it("is there if that commits, and says whether it is new", async () => {
+  it("is stored if the transaction commits, and reports whether it is new", async () => {
     const options = { labels: { a: "b" }, priority: 7, dedupe: { key: "k", window: "1h" } } as const;
     const answers: unknown[] = [];
     await inTransaction(async (tx) => {
@@ -172,7 +172,7 @@ describe.each(Object.keys(ways))("a run that is asked for in a transaction of %s
     ]);
   });
 
-  it("never was if that is rolled back", async () => {
+  it("is not stored if the transaction is rolled back", async () => {
     const failed = inTransaction(async (tx) => {
       await app.enqueue(mail, { to: "x" }, { dedupe: { key: "k" }, tx });
       throw new Error("the order was not placed");
@@ -181,7 +181,7 @@ describe.each(Object.keys(ways))("a run that is asked for in a transaction of %s
     expect(await stored()).toEqual({ customers: 0, runs: 0, keys: 0 });
   });
 
-  it("that is refused leaves the transaction usable", async () => {
+  it("leaves the transaction usable if it is refused", async () => {
     await inTransaction(async (tx) => {
       await app.enqueue(mail, { to: "x" }, { dedupe: { key: "k" }, tx });
       const again = app.enqueue(mail, { to: "x" }, { dedupe: { key: "k", on: "reject" }, tx });
@@ -192,7 +192,7 @@ describe.each(Object.keys(ways))("a run that is asked for in a transaction of %s
 });
 
 describe("a worker", () => {
-  it("gets what a transaction asked for when it commits, not before; with notify at once, else by looking", async () => {
+  it("a worker gets the runs of a transaction after its commit, immediately with notify, else by its next poll", async () => {
     const seen: string[] = [];
     let onSeen = (): void => undefined;
     const listen = task({
@@ -206,13 +206,13 @@ describe("a worker", () => {
     const client = new Client(url);
     await client.connect();
     for (const notify of [true, false]) {
-      const told = new Promise<void>((resolve) => (onSeen = resolve));
+      const handled = new Promise<void>((resolve) => (onSeen = resolve));
       await client.query("begin");
       await app.enqueue(listen, `notify: ${notify}`, { tx: client, notify });
-      await app.enqueue("nobody", null);
+      await app.enqueue("unserved", null);
       expect(seen).toHaveLength(notify ? 0 : 1);
       await client.query("commit");
-      await told;
+      await handled;
     }
     expect(seen).toEqual(["notify: true", "notify: false"]);
     await client.end();

@@ -3,12 +3,15 @@ import { carillon, type LibraryOptions } from "../../../src/index.js";
 
 describe("where an app finds everything", () => {
   it.each<[object, string]>([
-    [{ databaseUrl: undefined }, "databaseUrl is undefined: is the variable that it comes from set?"],
-    [{ url: "" }, "url is empty: is the variable that it comes from set?"],
-    [{}, "one of them"],
-    [{ url: "http://a", databaseUrl: "postgres://b" }, "one of them"],
-    [{ dataDir: ".carillon", databaseUrl: "postgres://b" }, "one of them"],
-  ])("must be said, and once: not %j", (options, message) => {
+    [
+      { databaseUrl: undefined },
+      "The option databaseUrl is undefined. Is the environment variable that it comes from set?",
+    ],
+    [{ url: "" }, "The option url is empty. Is the environment variable that it comes from set?"],
+    [{}, "Give exactly one of url"],
+    [{ url: "http://a", databaseUrl: "postgres://b" }, "Give exactly one of url"],
+    [{ dataDir: ".carillon", databaseUrl: "postgres://b" }, "Give exactly one of url"],
+  ])("refuses %j: an app needs exactly one place", (options, message) => {
     expect(() => carillon(options as LibraryOptions)).toThrow(message);
   });
 });

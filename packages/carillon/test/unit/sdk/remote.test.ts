@@ -33,7 +33,7 @@ const mail = task({
 });
 
 describe("an app over a server", () => {
-  it("sends a request for a run in the words of the wire", async () => {
+  it("an app over a server sends a run in the form of the API", async () => {
     const { app, sent } = server({ id: "run_1", is_new: false });
     const runAt = new Date(0);
     const answer = await app.enqueue(mail, { to: "x" }, { priority: 9, runAt, dedupe: { key: "k", window: "1h" } });
@@ -57,7 +57,7 @@ describe("an app over a server", () => {
     ]);
   });
 
-  it("sends the breaker of a task, and what a run says instead", async () => {
+  it("an app over a server sends the breaker of a task, and the override of a run", async () => {
     const { app, sent } = server({ id: "run_1", is_new: true });
     const breaker = { name: "payments", failureRatio: 0.2, window: "30s", minCalls: 5, openFor: "10s" };
     const pay = task({ name: "pay", breaker, run: () => null });
@@ -67,7 +67,7 @@ describe("an app over a server", () => {
     expect(sent.map(({ body }) => body)).toMatchObject([{ breaker: wire }, { breaker: {} }]);
   });
 
-  it("puts a job under its key", async () => {
+  it("an app over a server stores a job under its key", async () => {
     const { app, sent } = server({ id: "job_1", next_run_at: "2026-11-16T08:00:00.000Z" }, 201);
     const options = { cron: "0 9 * * MON", timeZone: "Europe/Paris", overlap: "skip" } as const;
     expect(await app.schedule("report", "weekly", options)).toEqual({
@@ -89,7 +89,7 @@ describe("an app over a server", () => {
     ]);
   });
 
-  it("has every part of a schedule, in the words of the wire", async () => {
+  it("an app over a server sends every part of a schedule in the form of the API", async () => {
     const { app, sent } = server({ id: "job_1", version: 1, next_run_at: null });
     const answer = await app.schedule(mail, "all", {
       cron: "0 9 * * MON",
@@ -126,7 +126,7 @@ describe("an app over a server", () => {
     });
   });
 
-  it("sends many runs in one call, and throws what the server says of one that it refuses", async () => {
+  it("an app over a server sends many runs in one call, and throws the refusal of one", async () => {
     const stored = [
       { id: "run_1", is_new: true },
       { id: "run_2", is_new: false },
@@ -150,7 +150,7 @@ describe("an app over a server", () => {
     await expect(refusing.app.enqueueMany(mail, items)).rejects.toMatchObject({ code: "payload_invalid", status: 422 });
   });
 
-  it("refuses a payload that is no JSON before it is sent", async () => {
+  it("an app over a server refuses a payload that is no JSON before it is sent", async () => {
     const { app, sent } = server({});
     const circle: { self?: unknown } = {};
     circle.self = circle;
@@ -160,7 +160,7 @@ describe("an app over a server", () => {
     expect(sent).toEqual([]);
   });
 
-  it("waits for its quota, and sends the same again", async () => {
+  it("an app over a server waits for its quota, and repeats the request", async () => {
     const bodies: string[] = [];
     const over = () => Response.json({}, { status: 429, headers: { "retry-after": "1" } });
     const fake: typeof fetch = async (input, init) => {

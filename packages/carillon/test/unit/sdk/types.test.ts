@@ -56,7 +56,7 @@ describe("the types of tasks", () => {
     const used = (ctx: TaskContext) => ({
       loaded: ctx.checkpoint.load<number>(),
       saved: ctx.checkpoint.save(1),
-      told: ctx.progress(0.4, "12k rows"),
+      progress: ctx.progress(0.4, "12k rows"),
       charged: ctx.step("charge", () => 5),
       once: ctx.once("key", async () => "done"),
       said: ctx.log.info("text", { rows: 1 }),
@@ -64,7 +64,7 @@ describe("the types of tasks", () => {
     expectTypeOf<ReturnType<typeof used>>().toEqualTypeOf<{
       loaded: Promise<number | undefined>;
       saved: Promise<void>;
-      told: void;
+      progress: void;
       charged: Promise<number>;
       once: Promise<string>;
       said: void;
@@ -102,11 +102,11 @@ describe("the types of apps", () => {
       far: far.enqueue(checked(), { n: "1" }, { delay: "3d", dedupe: { key: "k" } }),
       here: here.enqueue(plain(), { to: "x" }, { tx }),
       many: here.enqueueMany(plain(), [{ payload: { to: "x" }, priority: 9 }]),
-      named: far.enqueue("elsewhere", { whatever: 1 }),
+      named: far.enqueue("elsewhere", { any: 1 }),
       old: far.addJob(plain(), new Date(0), { to: "x" }),
       weekly: here.schedule(plain(), "weekly", { cron: "0 9 * * MON", timeZone: "Europe/Paris", payload: { to: "x" } }),
       work: here.worker({ tasks: [checked(), plain(), untyped(), batch()], queues: { email: 20 } }).start(),
-      told: here.on("run.finished", ({ task: name, status }) => `${name} ${status}`),
+      listener: here.on("run.finished", ({ task: name, status }) => `${name} ${status}`),
     });
     expectTypeOf<ReturnType<typeof used>["far"]>().toEqualTypeOf<Promise<Enqueued>>();
     const wrong = (far: RemoteApp, here: LibraryApp) => [

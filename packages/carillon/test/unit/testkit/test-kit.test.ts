@@ -12,7 +12,7 @@ function kitOf(run: (payload: unknown, ctx: TaskContext) => unknown, over: objec
 }
 
 describe("schedules on a virtual clock", () => {
-  it("live a year in seconds, without sleeping: each occurrence once, at its time", async () => {
+  it("the kit runs a year of schedules in seconds, each occurrence once, at its time", async () => {
     const { work, kit } = kitOf((_payload, ctx) => ctx.scheduledFor);
     await kit.schedule(work, "hourly", { cron: "0 * * * *" });
     await kit.schedule(work, "local", { cron: "30 2 * * *", timeZone: "Europe/Paris", payload: "local" });
@@ -28,7 +28,7 @@ describe("schedules on a virtual clock", () => {
     expect(kit.runs.every((run) => run.startedAt.getTime() === run.scheduledFor.getTime())).toBe(true);
   });
 
-  it("are as the guide says", async () => {
+  it("the kit works as the testing guide shows", async () => {
     const { work, kit } = kitOf(
       (_payload, ctx) => {
         if (ctx.attempt === 1) throw new Error("not yet");
@@ -42,7 +42,7 @@ describe("schedules on a virtual clock", () => {
     expect(kit.runs[0]).toMatchObject({ attempts: 2, startedAt: new Date("2030-01-01T08:10:00Z") });
   });
 
-  it("stand still until the clock is moved", async () => {
+  it("the kit fires nothing until the clock is moved", async () => {
     const { work, kit } = kitOf(() => null);
     await kit.schedule(work, "k", { every: "15m" });
     await kit.advance("14m");
@@ -52,7 +52,7 @@ describe("schedules on a virtual clock", () => {
     expect(kit.now.toISOString()).toBe("2030-01-01T00:15:00.000Z");
   });
 
-  it("follow the overlap policy while a handler sleeps on the kit's clock", async () => {
+  it("the kit follows the overlap policy while a handler sleeps on its clock", async () => {
     const slow = task({ name: "slow", run: (): Promise<void> => kit.sleep("150s") });
     const kit = new TestKit({ tasks: [slow], now });
     const jobId = await kit.schedule(slow, "minutely", { cron: "* * * * *" });
@@ -66,7 +66,7 @@ describe("schedules on a virtual clock", () => {
     ]);
   });
 
-  it("refuse a key that is taken and a rule that is none", async () => {
+  it("the kit refuses a duplicate key and an invalid schedule", async () => {
     const { work, kit } = kitOf(() => null);
     await kit.schedule(work, "k", { every: "1h" });
     await expect(kit.schedule(work, "k", { every: "1h" })).rejects.toMatchObject({ code: "key_taken" });
@@ -75,7 +75,7 @@ describe("schedules on a virtual clock", () => {
 });
 
 describe("a task under test", () => {
-  it("is given everything that it has in production", async () => {
+  it("a task in the kit gets the same context as in production", async () => {
     const { work, kit } = kitOf(async (payload, ctx) => {
       ctx.log.info("begun", { payload });
       ctx.progress(0.5, "half");
@@ -93,7 +93,7 @@ describe("a task under test", () => {
     });
   });
 
-  it("is tried again at its time by its policy, and finds what it left behind", async () => {
+  it("the kit retries a task by its policy, and keeps its checkpoint", async () => {
     const seen: unknown[] = [];
     const retry = { maxAttempts: 3, backoff: "fixed", initial: "10m", jitter: "none" } as const;
     const { work, kit } = kitOf(
@@ -111,7 +111,7 @@ describe("a task under test", () => {
     expect(run.finishedAt.toISOString()).toBe("2030-01-01T00:20:00.000Z");
   });
 
-  it("that must not be tried again, or not yet, is not", async () => {
+  it("the kit follows NonRetryableError and RetryAfterError", async () => {
     const { work, kit } = kitOf((payload) => {
       throw payload === "never" ? new NonRetryableError("no") : new RetryAfterError("1h", "later");
     });
@@ -121,7 +121,7 @@ describe("a task under test", () => {
     expect(later.finishedAt.getTime() - before).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it("may ask to be called later without spending an attempt", async () => {
+  it("the kit snoozes a run without spending an attempt", async () => {
     let calls = 0;
     const { work, kit } = kitOf(() => {
       calls += 1;
@@ -132,7 +132,7 @@ describe("a task under test", () => {
     expect(kit.now.toISOString()).toBe("2030-01-01T00:02:00.000Z");
   });
 
-  it("is ended at its timeout, and told so", async () => {
+  it("the kit ends a handler at its timeout, and aborts its signal", async () => {
     const reasons: unknown[] = [];
     const stuck = task({
       name: "stuck",
@@ -148,7 +148,7 @@ describe("a task under test", () => {
     expect(reasons).toMatchObject([{ reason: "timeout" }]);
   });
 
-  it("knows the last success of its job, and does once what was done", async () => {
+  it("the kit provides the last success of a job, and runs a once block once", async () => {
     const { work, kit } = kitOf(async (_payload, ctx) => ({
       before: (await ctx.previousSuccess())?.finishedAt ?? null,
       once: await ctx.once("k", () => ctx.scheduledFor),
@@ -162,14 +162,14 @@ describe("a task under test", () => {
     ]);
   });
 
-  it("is told the runs that the test says it was started by", async () => {
+  it("the kit passes the upstream runs of the test to the handler", async () => {
     const { work, kit } = kitOf((_payload, ctx) => ctx.upstream());
     const ended = await kit.run(work, null, { upstream: [{ jobKey: "etl", output: { rows: 3 } }] });
     expect(ended.output).toMatchObject([{ jobKey: "etl", status: "succeeded", output: { rows: 3 } }]);
     expect((await kit.run(work, null)).output).toEqual([]);
   });
 
-  it("that waits for the real world is reported, not waited for for ever", async () => {
+  it("the kit reports a handler that waits for something else than its clock", async () => {
     const hanging = task({ name: "hanging", run: () => new Promise<void>(() => undefined) });
     const kit = new TestKit({ tasks: [hanging], now, patienceMs: 20 });
     await expect(kit.run(hanging, null)).rejects.toThrow(/hanging waits for something that is not the kit's clock/);

@@ -33,7 +33,7 @@ describe("policies of lateness and overlap", () => {
       misfire: "run_all",
       misfireThresholdMs: 300_000,
       catchupWindowMs: 7 * 86_400_000,
-      catchupMost: 50,
+      maxCatchupRuns: 50,
       catchupPerSecond: 0.5,
     });
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
 import { parseCivilDay } from "../../../src/calendar/civil-day.js";
-import type { HolidaySource } from "../../../src/calendar/holiday-source.js";
-import { readCalendar } from "../../../src/calendar/parse-calendar.js";
+import type { HolidaySource } from "../../../src/calendar/definition.js";
 
 const day = (text: string) => parseCivilDay(text) ?? Number.NaN;
 
-/** One holiday a year in the country "XA"; counts how often it is asked. */
+/** One holiday a year in the country "XA"; counts the calls. */
 function fakeHolidays(): HolidaySource & { readonly asked: number[] } {
   const asked: number[] = [];
   return {
@@ -28,29 +28,29 @@ function includes(rules: unknown, dates: string[], holidays?: HolidaySource): st
 }
 
 describe("a calendar", () => {
-  it("holds its weekdays", () => {
+  it("a calendar contains its weekdays", () => {
     const week = ["2026-11-13", "2026-11-14", "2026-11-15", "2026-11-16"];
     expect(includes([{ weekdays: ["SAT", "SUN"] }], week)).toEqual(["2026-11-14", "2026-11-15"]);
   });
 
-  it("holds single dates and ranges with both ends, also over the new year", () => {
+  it("a calendar contains single dates and ranges with both ends, also over the new year", () => {
     const dates = ["2026-12-23", "2026-12-24", "2026-12-31", "2027-01-01", "2027-01-02", "2027-12-24"];
     expect(includes([{ dates: ["2026-12-24/2027-01-01"] }], dates)).toEqual(dates.slice(1, 4));
   });
 
-  it("holds yearly dates in every year, 29 February in leap years only", () => {
+  it("a calendar contains yearly dates in every year, 29 February in leap years only", () => {
     const dates = ["2027-02-28", "2027-03-01", "2028-02-28", "2028-02-29", "2028-03-01"];
     expect(includes([{ dates: ["02-29"] }], dates)).toEqual(["2028-02-29"]);
     expect(includes([{ dates: ["02-28/02-29"] }], dates)).toEqual(["2027-02-28", "2028-02-28", "2028-02-29"]);
     expect(includes([{ dates: ["02-29/03-01"] }], dates)).toEqual(["2027-03-01", "2028-02-29", "2028-03-01"]);
   });
 
-  it("holds yearly ranges over the new year", () => {
+  it("a calendar contains yearly ranges over the new year", () => {
     const dates = ["2026-01-01", "2026-01-02", "2026-12-23", "2026-12-24", "2026-12-31"];
     expect(includes([{ dates: ["12-24/01-01"] }], dates)).toEqual(["2026-01-01", "2026-12-24", "2026-12-31"]);
   });
 
-  it("is the union of its rules and says which one holds a day", () => {
+  it("a calendar is the union of its rules and gives the reason for a day", () => {
     const rules = [
       { weekdays: ["SAT"] },
       { dates: ["2026-05-01"] },
@@ -64,13 +64,13 @@ describe("a calendar", () => {
     expect(calendar.version).toBe(3);
   });
 
-  it("holds only the types of holidays that it names, public ones when it names none", () => {
+  it("a calendar contains the types of holidays that it names, by default public ones", () => {
     const dates = ["2026-05-05", "2026-06-06"];
     expect(includes([{ holidays: { country: "XA" } }], dates, fakeHolidays())).toEqual(["2026-05-05"]);
     expect(includes([{ holidays: { country: "XA", types: ["bank"] } }], dates, fakeHolidays())).toEqual(["2026-06-06"]);
   });
 
-  it("asks its source once for each year that is needed", () => {
+  it("a calendar reads its source once for each year", () => {
     const source = fakeHolidays();
     const rules = [{ holidays: { country: "XA" } }];
     const calendar = compileCalendar(readCalendar({ name: "xa", rules }), { holidays: source });
@@ -79,13 +79,13 @@ describe("a calendar", () => {
     expect(source.asked).toEqual([2026, 2027]);
   });
 
-  it("is refused when it needs holidays and there is no source, or the place is unknown", () => {
+  it("refuses a calendar with holidays of an unknown place, or without a source", () => {
     const definition = readCalendar({ name: "de", rules: [{ holidays: { country: "DE" } }] });
     expect(() => compileCalendar(definition)).toThrow(
       expect.objectContaining({ code: "calendar_holidays_unavailable" }),
     );
     expect(() => compileCalendar(definition, { holidays: fakeHolidays() })).toThrow(
-      'calendar "de": there is no country "DE"',
+      'Calendar "de": there is no country "DE"',
     );
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkCalendar } from "../../../src/calendar/check-calendar.js";
 
 describe("the check of a calendar's text", () => {
-  it("lists the days of the asked year with their reasons", () => {
+  it("lists the days of the requested year with their reasons", () => {
     const text = JSON.stringify({ name: "shop", rules: [{ dates: ["12-25", "2026-05-01", "2027-05-01"] }] });
     expect(checkCalendar(text, { year: 2026 })).toEqual({
       problems: [],
@@ -18,7 +18,7 @@ describe("the check of a calendar's text", () => {
       expect.objectContaining({
         pointer: "",
         code: "calendar_invalid",
-        detail: expect.stringContaining("the calendar is not JSON"),
+        detail: expect.stringContaining("The calendar is not valid JSON"),
       }),
     ]);
     expect(checkCalendar('{"name":"a","rules":[{"dates":["x"]}]}', { year: 2026 }).problems).toEqual([

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { firstDayOfYear, formatCivilDay, parseCivilDay, yearOf } from "../../../src/calendar/civil-day.js";
 
 describe("civil days", () => {
-  it("are written and read as ISO dates, the same as the platform's", () => {
+  it("writes and reads days as ISO dates, like Date", () => {
     fc.assert(
       fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (day) => {
         const text = new Date(day * 86_400_000).toISOString().slice(0, 10);
@@ -16,7 +16,7 @@ describe("civil days", () => {
   });
 
   it.each(["2026-02-29", "2026-13-01", "2026-00-10", "2026-04-31", "2026-1-1", "26-01-01", "0000-01-01", "", "x"])(
-    "refuse %j, which is not a date",
+    "refuses %j, which is not a date",
     (text) => {
       expect(parseCivilDay(text)).toBeNull();
     },

@@ -8,7 +8,7 @@ const LAST = firstDayOfYear(2027) - 1;
 const day = fc.integer({ min: FIRST, max: LAST });
 
 describe("day bitmaps", () => {
-  it("answer membership, the next and the previous member like a sorted list does", () => {
+  it("day bitmaps find members, the next and the previous one like a sorted list", () => {
     fc.assert(
       fc.property(fc.uniqueArray(day, { maxLength: 40 }), day, day, (members, from, to) => {
         const bitmaps = new DayBitmaps((year, bits) => members.forEach((one) => setDays(bits, year, one, one)));
@@ -21,7 +21,7 @@ describe("day bitmaps", () => {
     );
   });
 
-  it("ignore bits beyond the year's last day", () => {
+  it("day bitmaps ignore bits beyond the last day of the year", () => {
     const onlyFullYears = new DayBitmaps((year, bits) => {
       if (year === 2025) bits.fill(-1);
     });
@@ -30,7 +30,7 @@ describe("day bitmaps", () => {
     expect(onlyFullYears.previous(LAST, FIRST)).toBe(firstDayOfYear(2026) - 1);
   });
 
-  it("build a year once, however often it is asked for", () => {
+  it("day bitmaps build each year once", () => {
     let built = 0;
     const bitmaps = new DayBitmaps(() => {
       built += 1;

@@ -18,21 +18,24 @@ const calendars = new Map(
 );
 
 describe("the guide to calendars shows what the code does", () => {
-  it("has a calendar and examples", () => {
+  it("the guide to calendars has a calendar and examples", () => {
     expect([...calendars.keys()]).toEqual(["office"]);
     expect(blocks("calendar-example")).toHaveLength(1);
   });
 
-  it.each(blocks("calendar-example").flatMap((block) => block.split("\n")))("%s", (line) => {
-    const [question = "", answer = ""] = line.split(" -> ");
-    const [cron = "", timeZone = "", rule = "", from = ""] = question.split("|").map((cell) => cell.trim());
-    const spec = { kind: "cron", cron, timeZone, calendars: JSON.parse(rule) as CalendarRule } as const;
-    const expected = answer.split(" ");
-    const fires = compileSchedule(spec, { jobId: "job", calendars }).between(
-      Date.parse(from),
-      Infinity,
-      expected.length,
-    );
-    expect(fires.map(({ nominal }) => new Date(nominal).toISOString().replace(".000Z", "Z"))).toEqual(expected);
-  });
+  it.each(blocks("calendar-example").flatMap((block) => block.split("\n")))(
+    "computes the days of the guide's example %s",
+    (line) => {
+      const [question = "", answer = ""] = line.split(" -> ");
+      const [cron = "", timeZone = "", rule = "", from = ""] = question.split("|").map((cell) => cell.trim());
+      const spec = { kind: "cron", cron, timeZone, calendars: JSON.parse(rule) as CalendarRule } as const;
+      const expected = answer.split(" ");
+      const fires = compileSchedule(spec, { jobId: "job", calendars }).between(
+        Date.parse(from),
+        Infinity,
+        expected.length,
+      );
+      expect(fires.map(({ nominal }) => new Date(nominal).toISOString().replace(".000Z", "Z"))).toEqual(expected);
+    },
+  );
 });

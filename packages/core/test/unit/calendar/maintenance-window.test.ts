@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { checkWindow } from "../../../src/calendar/check-window.js";
 import {
   type MaintenanceWindow,
   MaintenanceWindows,
   type WindowScope,
   type WindowTime,
+  checkWindow,
 } from "../../../src/calendar/maintenance-window.js";
 
 const at = (text: string) => Date.parse(text);
@@ -29,14 +29,14 @@ function windowAt(windows: MaintenanceWindow[], instant: string): string | null 
 describe("a maintenance window", () => {
   const upgrade = window("upgrade", once("2026-11-20T10:00Z", "2026-11-20T12:00Z"));
 
-  it("covers its first instant and not its last", () => {
+  it("a maintenance window covers its first instant and not its last", () => {
     expect(windowAt([upgrade], "2026-11-20T09:59:59.999Z")).toBeNull();
     expect(windowAt([upgrade], "2026-11-20T10:00Z")).toBe("upgrade hold until 2026-11-20T12:00Z");
     expect(windowAt([upgrade], "2026-11-20T11:59:59.999Z")).toBe("upgrade hold until 2026-11-20T12:00Z");
     expect(windowAt([upgrade], "2026-11-20T12:00Z")).toBeNull();
   });
 
-  it("recurs by its cron expression in its own zone", () => {
+  it("a maintenance window recurs by its cron expression in its zone", () => {
     const windows = [window("backup", nightly)];
     expect(windowAt(windows, "2026-11-15T01:30Z")).toBe("backup hold until 2026-11-15T02:00Z");
     expect(windowAt(windows, "2026-11-15T02:00Z")).toBeNull();
@@ -53,17 +53,17 @@ describe("a maintenance window", () => {
     ["all of its labels", { labels: { team: "billing", tier: "1" } }, true],
     ["a label with another value", { labels: { team: "billing", tier: "2" } }, false],
     ["a label that it does not have", { labels: { constructor: "x" } }, false],
-  ])("whose scope is %s applies accordingly", (_, scope, applies) => {
+  ])("a maintenance window applies by its scope: %s", (_, scope, applies) => {
     expect(windowAt([{ ...upgrade, scope }], "2026-11-20T11:00Z") !== null).toBe(applies);
   });
 
-  it("of mode skip wins over one that holds", () => {
+  it("a maintenance window of mode skip wins over one of mode hold", () => {
     const skip = window("freeze", once("2026-11-20T11:00Z", "2026-11-20T11:30Z"), { mode: "skip" });
     expect(windowAt([upgrade, skip], "2026-11-20T11:15Z")).toBe("freeze skip until 2026-11-20T12:00Z");
     expect(windowAt([upgrade, skip], "2026-11-20T11:45Z")).toBe("upgrade hold until 2026-11-20T12:00Z");
   });
 
-  it("holds until no other window covers the subject any more", () => {
+  it("a maintenance window holds until no window covers the subject any more", () => {
     const later = window("network", once("2026-11-20T11:30Z", "2026-11-20T14:00Z"));
     const last = window("storage", once("2026-11-20T14:00Z", "2026-11-20T15:00Z"));
     expect(windowAt([last, upgrade, later], "2026-11-20T10:30Z")).toBe("upgrade hold until 2026-11-20T15:00Z");
@@ -71,7 +71,7 @@ describe("a maintenance window", () => {
     expect(windowAt([elsewhere, upgrade], "2026-11-20T10:30Z")).toBe("upgrade hold until 2026-11-20T12:00Z");
   });
 
-  it("is refused when it would never end, ends before it begins, names nothing, or its rule is wrong", () => {
+  it("refuses a maintenance window that never ends, ends before it begins, has no scope, or an invalid rule", () => {
     const problems = (one: MaintenanceWindow) => checkWindow(one).map(({ pointer, code }) => `${pointer} ${code}`);
     expect(problems(window("ok", nightly))).toEqual([]);
     expect(problems({ ...upgrade, scope: {} })).toEqual(["/scope maintenance_window_invalid"]);

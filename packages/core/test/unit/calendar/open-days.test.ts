@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
 import { formatCivilDay, parseCivilDay } from "../../../src/calendar/civil-day.js";
-import { compileOpenDays } from "../../../src/calendar/open-days.js";
-import { readCalendar } from "../../../src/calendar/parse-calendar.js";
-import { rollDay } from "../../../src/calendar/roll-day.js";
+import { compileOpenDays, rollDay } from "../../../src/calendar/open-days.js";
 import type { CalendarRule, Roll } from "../../../src/schedule/spec.js";
 
 const day = (text: string) => parseCivilDay(text) ?? Number.NaN;
@@ -17,28 +16,28 @@ const calendars = new Map([
 ]);
 
 describe("open days", () => {
-  it("are all days but those of any excluded calendar", () => {
+  it("open days are all days except those of an excluded calendar", () => {
     const open = compileOpenDays({ exclude: ["weekends", "bridge"] }, calendars);
     const dates = ["2026-04-30", "2026-05-01", "2026-05-02", "2026-05-04"];
     expect(dates.filter((date) => open.isOpen(day(date)))).toEqual(["2026-04-30", "2026-05-04"]);
     expect(dates.map((date) => open.closedBy(day(date))?.name)).toEqual([undefined, "bridge", "weekends", undefined]);
   });
 
-  it("are the days of at least one calendar of `only`, less the excluded ones", () => {
+  it("open days are the days of a calendar of `only`, without the excluded ones", () => {
     const open = compileOpenDays({ only: ["may", "june"], exclude: ["weekends"] }, calendars);
     const dates = ["2026-04-30", "2026-05-01", "2026-05-02", "2026-06-30", "2026-07-01"];
     expect(dates.filter((date) => open.isOpen(day(date)))).toEqual(["2026-05-01", "2026-06-30"]);
     expect(open.closedBy(day("2026-07-01"))?.name).toBe("may");
   });
 
-  it("refuse a calendar that the namespace does not have, naming where it was written", () => {
+  it("refuses a calendar that the namespace does not have, with a pointer", () => {
     expect(() => compileOpenDays({ exclude: ["weekends", "holidays"] }, calendars)).toThrow(
       expect.objectContaining({
         code: "schedule_invalid",
         items: [
           expect.objectContaining({
             pointer: "/calendars/exclude/1",
-            detail: 'there is no calendar "holidays" in this namespace',
+            detail: 'Calendar "holidays" does not exist in this namespace.',
           }),
         ],
       }),
@@ -53,28 +52,28 @@ describe("a roll", () => {
   };
   const office: CalendarRule = { exclude: ["weekends", "bridge"] };
 
-  it("leaves an open day alone", () => {
+  it("a roll keeps an open day", () => {
     expect(roll("2026-05-04", "next", office)).toBe("2026-05-04");
   });
 
-  it("moves to the next or the previous open day over a run of closed ones", () => {
+  it("a roll moves to the next or the previous open day over several closed ones", () => {
     expect(roll("2026-05-01", "next", office)).toBe("2026-05-04");
     expect(roll("2026-05-03", "previous", office)).toBe("2026-04-30");
     expect(roll("2026-05-03", "skip", office)).toBeNull();
   });
 
-  it("stays in the month when it follows the modified rule, else goes back", () => {
+  it("modified following stays in the month, else it moves back", () => {
     expect(roll("2026-05-09", "modified_following", office)).toBe("2026-05-11");
     // Friday 29 May to Sunday 31 May are closed: the next open day is in June.
     expect(roll("2026-05-30", "modified_following", office)).toBe("2026-05-28");
     expect(roll("2026-05-02", "modified_following", office)).toBe("2026-05-04");
   });
 
-  it("leaves the month backwards when the whole of it is closed", () => {
+  it("modified following moves to the month before if the whole month is closed", () => {
     expect(roll("2026-06-15", "modified_following", { exclude: ["june"] })).toBe("2026-05-31");
   });
 
-  it("loses the fire when there is no open day within 366 days", () => {
+  it("a roll loses the fire without an open day within 366 days", () => {
     expect(roll("2027-12-31", "next", { exclude: ["years"] })).toBeNull();
     expect(roll("2028-01-01", "next", { exclude: ["years"] })).toBe("2029-01-01");
     expect(roll("2027-01-01", "previous", { exclude: ["years"] })).toBe("2025-12-31");

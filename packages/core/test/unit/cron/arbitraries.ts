@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { resolveZone } from "../../../src/index.js";
 
-/** Zones of every habit: none, northern, southern, half-hour, midnight, Ramadan, moved across the date line. */
+/** Zones with all kinds of clock changes: none, northern, southern, half-hour, midnight, Ramadan, across the date line. */
 export const zones = [
   "UTC",
   "Africa/Cairo",
@@ -99,12 +99,31 @@ const plainField = (min: number, max: number, names?: readonly string[]) =>
 const weekday = fc.oneof(fc.integer({ min: 0, max: 7 }).map(String), fc.constantFrom(...WEEKDAYS));
 const nthWeekday = fc.tuple(weekday, fc.integer({ min: 1, max: 5 })).map(([day, nth]) => `${day}#${nth}`);
 const lastWeekday = weekday.map((day) => `${day}L`);
+const weekdayRange = fc
+  .tuple(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 7 }), fc.boolean())
+  .map(([from, to, byName]) => {
+    const ends = [Math.min(from, to), Math.max(from, to)];
+    return ends.map((day) => (byName ? WEEKDAYS[day % 7] : String(day))).join("-");
+  });
+const nthRange = fc
+  .tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }))
+  .map(([first, last]) => `${Math.min(first, last)}-${Math.max(first, last)}`);
+const weekdaysOfMonth = fc
+  .tuple(
+    fc.oneof(weekday, weekdayRange),
+    fc.oneof(
+      nthRange.map((nth) => `#${nth}`),
+      fc.constantFrom("#1", "#5", "#L", "L"),
+    ),
+  )
+  .map((ends) => ends.join(""));
 
 const monthDayPart = fc.oneof(
   { weight: 6, arbitrary: plainPart(1, 31) },
   { weight: 1, arbitrary: startStep(1, 31) },
   { weight: 1, arbitrary: fc.constantFrom("L", "LW", "l", "lw") },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 30 }).map((before) => `L-${before}`) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 30 }).map((before) => `L-${before}W`) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 31 }).map((day) => `${day}W`) },
 );
 const weekdayPart = fc.oneof(
@@ -112,6 +131,12 @@ const weekdayPart = fc.oneof(
   { weight: 1, arbitrary: startStep(0, 7) },
   { weight: 1, arbitrary: nthWeekday },
   { weight: 1, arbitrary: lastWeekday },
+  { weight: 1, arbitrary: weekdaysOfMonth },
+);
+/** Fires at midnight of the days that L, W and # forms name, in one of the day fields. */
+export const daysOfMonthExpressions = fc.oneof(
+  fc.integer({ min: 0, max: 30 }).map((before) => `0 0 L-${before}W * *`),
+  fc.uniqueArray(weekdaysOfMonth, { minLength: 1, maxLength: 2 }).map((parts) => `0 0 * * ${parts.join(",")}`),
 );
 const free = fc.constantFrom("*", "*", "?");
 const monthDayField = fc.oneof(free, uniqueList(monthDayPart), wildcard(31));
@@ -125,7 +150,7 @@ const days = fc.tuple(monthDayField, plainField(1, 12, MONTHS), weekdayField).ma
 export const minuteExpressions = fc.tuple(timeField(59), timeField(23), days).map(join);
 /** The whole dialect, six fields. */
 export const secondExpressions = fc.tuple(timeField(59), timeField(59), timeField(23), days).map(join);
-/** Every day, so that a short range of time has fires in it. */
+/** Daily expressions, so that a short range has fires. */
 export const dailyExpressions = fc
   .tuple(timeField(59), timeField(23))
   .map(([minute, hour]) => `${minute} ${hour} * * *`);
@@ -136,7 +161,7 @@ export const expressions = fc.oneof(
   { weight: 1, arbitrary: macros },
 );
 
-/** What both peers read: no W, no L-n, no step after a single number, and no value twice in a list. */
+/** The forms that both peers read: no W, no L-n, no range with # or L, no step after a single number, and no value twice in a list. */
 function peerField(min: number, max: number, names: readonly string[] = []): fc.Arbitrary<string> {
   const values = fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 4 });
   const list = values.map((found) => found.sort((a, b) => a - b).join(","));
@@ -167,7 +192,7 @@ const TO = Date.UTC(2060, 0, 1);
 
 const zoneNames = fc.constantFrom(...zones);
 
-/** Instants from 2000 to 2060, in half of the cases within two days of a change of the zone's clock. */
+/** Instants from 2000 to 2060, in half of the cases within two days of a clock change. */
 export function instantsIn(timeZone: string): fc.Arbitrary<number> {
   const anywhere = fc.integer({ min: FROM, max: TO });
   const nearChange = fc.tuple(anywhere, fc.integer({ min: -172_800_000, max: 172_800_000 })).map(([instant, away]) => {

@@ -1,10 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CronOptions } from "../../../src/index.js";
+import { compileCron, type CronOptions } from "../../../src/index.js";
 import { bruteForceFires } from "../../oracle/brute-force-fires.js";
+import { clockSpans } from "../../oracle/clock-spans.js";
+import { scannedFires } from "../../oracle/scanned-fires.js";
 import {
   dailyExpressions,
   dayMatches,
+  daysOfMonthExpressions,
   dstPolicies,
   minuteExpressions,
   secondExpressions,
@@ -19,7 +22,7 @@ interface Range {
   readonly instant: number;
 }
 
-/** The fires of one range, computed and found by looking. */
+/** The fires of one range, computed by the evaluator and found by the scan. */
 function bothWays(expression: string, { timeZone, instant }: Range, rangeMs: number, extra: CronOptions = {}) {
   const options = { timeZone, ...extra };
   const cron = compileIfItFires(expression, options);
@@ -29,7 +32,7 @@ function bothWays(expression: string, { timeZone, instant }: Range, rangeMs: num
 }
 
 describe("the evaluator equals a scan of the wall clock, minute by minute", () => {
-  it("for expressions of every day, around changes of the clock and elsewhere", () => {
+  it("equals a scan of the wall clock for daily expressions, around clock changes and elsewhere", () => {
     const property = fc.property(dailyExpressions, zonedInstants, (expression, range) => {
       const { computed, found } = bothWays(expression, range, 30 * HOUR_MS);
       expect(computed).toEqual(found);
@@ -37,7 +40,7 @@ describe("the evaluator equals a scan of the wall clock, minute by minute", () =
     fc.assert(property, { numRuns: 100 });
   });
 
-  it("for the whole dialect, with either way to combine the day fields", () => {
+  it("equals a scan of the wall clock for the whole dialect, under either day_match", () => {
     const property = fc.property(minuteExpressions, zonedInstants, dayMatches, (expression, range, dayMatch) => {
       const { computed, found } = bothWays(expression, range, 100 * HOUR_MS, { dayMatch });
       expect(computed).toEqual(found);
@@ -45,7 +48,7 @@ describe("the evaluator equals a scan of the wall clock, minute by minute", () =
     fc.assert(property, { numRuns: 60 });
   });
 
-  it("for every policy about gaps and overlaps", () => {
+  it("equals a scan of the wall clock under every policy for gaps and overlaps", () => {
     const property = fc.property(dailyExpressions, zonedInstants, dstPolicies, (expression, range, dst) => {
       const { computed, found } = bothWays(expression, range, 30 * HOUR_MS, { dst });
       expect(computed).toEqual(found);
@@ -53,12 +56,29 @@ describe("the evaluator equals a scan of the wall clock, minute by minute", () =
     fc.assert(property, { numRuns: 100 });
   });
 
-  it("for expressions with seconds", () => {
+  it("equals a scan of the wall clock for expressions with seconds", () => {
     const property = fc.property(secondExpressions, zonedInstants, dstPolicies, (expression, range, dst) => {
       const { computed, found } = bothWays(expression, range, HOUR_MS, { dst });
       expect(computed).toEqual(found);
     });
     fc.assert(property, { numRuns: 20 });
+  });
+});
+
+describe("the evaluator equals a scan of the calendar, day by day", () => {
+  it("computes the days of L-nW and of ranges with # and L over two years, forwards and backwards", () => {
+    const property = fc.property(daysOfMonthExpressions, zonedInstants, (expression, { timeZone, instant }) => {
+      const until = instant + 730 * 24 * HOUR_MS;
+      const spans = clockSpans(timeZone, instant - 120 * HOUR_MS, until + 120 * HOUR_MS);
+      const found = scannedFires({ expression, timeZone }, spans, instant, until).map(iso);
+      const cron = compileCron(expression, { timeZone });
+      expect(firesBetween(cron, instant, until).map(iso)).toEqual(found);
+      const back: number[] = [];
+      for (let fire = cron.previous(until + 1); fire > instant; fire = cron.previous(fire)) back.unshift(fire);
+      expect(back.map(iso)).toEqual(found);
+      expect(cron.countBetween(instant, until + 1)).toBe(found.length);
+    });
+    fc.assert(property, { numRuns: 100 });
   });
 });
 
@@ -70,14 +90,14 @@ describe("the evaluator equals a scan of the wall clock where a zone moves by an
     ["Antarctica/Casey", "2011-10-27T00:00:00Z"],
     ["Asia/Pyongyang", "2018-05-03T12:00:00Z"],
     ["America/Caracas", "2007-12-08T12:00:00Z"],
-  ])("%s after %s", (timeZone, from) => {
+  ])("equals a scan of the wall clock in %s after %s", (timeZone, from) => {
     for (const expression of ["30 9 * * *", "0,20,40 * * * *", "*/45 * * * *", "15 0,12 28-31 * *"]) {
       const { computed, found } = bothWays(expression, { timeZone, instant: Date.parse(from) }, 48 * HOUR_MS);
       expect(computed).toEqual(found);
     }
   });
 
-  it("Monrovia, which left an offset of 44 minutes and 30 seconds in 1972", () => {
+  it("equals a scan of the wall clock in Monrovia, which left an offset of 44 minutes and 30 seconds in 1972", () => {
     const range = { timeZone: "Africa/Monrovia", instant: Date.parse("1972-01-06T22:00:00Z") };
     const { computed, found } = bothWays("*/20 * * * *", range, 6 * HOUR_MS);
     expect(computed).toEqual(found);

@@ -39,12 +39,12 @@ function messageOf(attempt: () => unknown): string {
 describe("the guide to schedules shows what the code does", () => {
   const examples = linesOf("cron-example").map(readExample);
 
-  it("has examples for the dialect and for clock changes in six zones", () => {
+  it("the guide has examples for the dialect and for clock changes in six zones", () => {
     expect(examples.length).toBeGreaterThan(30);
     expect(new Set(examples.map((example) => example.options.timeZone)).size).toBeGreaterThanOrEqual(7);
   });
 
-  it.each(examples)("$question", ({ expression, options, from, fires }) => {
+  it.each(examples)("computes the fires of the example $question", ({ expression, options, from, fires }) => {
     const cron = compileCron(expression, options);
     let fire = Date.parse(from);
     for (const expected of fires) {
@@ -53,7 +53,7 @@ describe("the guide to schedules shows what the code does", () => {
     }
   });
 
-  it.each(linesOf("cron-refused"))("%s", (line) => {
+  it.each(linesOf("cron-refused"))("refuses as the guide shows: %s", (line) => {
     const [expression = "", message] = line.split(/ +-> /);
     expect(messageOf(() => parseCron(expression))).toBe(message);
   });

@@ -11,11 +11,11 @@ const anything = fc.record({
   dayMatch: dayMatches,
 });
 
-/** Months and stretches of constant offset that one search may look at. */
-const MOST_STEPS = 600;
+/** The maximum of months and spans of constant offset that one search visits. */
+const MAX_STEPS = 600;
 
 describe("the laws of next and previous", () => {
-  it("fires are strictly increasing and strictly later than the question", () => {
+  it("fires are strictly increasing and strictly later than the start of the search", () => {
     const property = fc.property(anything, ({ expression, at, dst, dayMatch }) => {
       const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
       if (cron === null) return;
@@ -25,7 +25,7 @@ describe("the laws of next and previous", () => {
     fc.assert(property, { numRuns: 1500 });
   });
 
-  it("any instant before a fire and not before the one before it has that fire as its next, also between milliseconds", () => {
+  it("every instant between two fires has the later one as its next fire, also between milliseconds", () => {
     const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     const property = fc.property(anything, place, ({ expression, at, dst, dayMatch }, part) => {
       const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
@@ -56,7 +56,7 @@ describe("the laws of next and previous", () => {
     fc.assert(property, { numRuns: 1500 });
   });
 
-  it("walking back meets the fires that walking forward met", () => {
+  it("walking back finds the same fires as walking forward", () => {
     const property = fc.property(anything, ({ expression, at, dst, dayMatch }) => {
       const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
       const fires = cron === null ? [] : nextFires(cron, at.instant, 30);
@@ -71,15 +71,15 @@ describe("the laws of next and previous", () => {
 });
 
 describe("every answer takes a bounded number of steps", () => {
-  it("for any expression, forwards and backwards", () => {
+  it("every search of any expression takes a bounded number of steps, forwards and backwards", () => {
     const property = fc.property(anything, ({ expression, at, dst, dayMatch }) => {
       const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
       if (cron === null) return;
       cron.next(at.instant);
       const forward = cron.steps;
       cron.previous(at.instant);
-      expect(forward).toBeLessThanOrEqual(MOST_STEPS);
-      expect(cron.steps - forward).toBeLessThanOrEqual(MOST_STEPS);
+      expect(forward).toBeLessThanOrEqual(MAX_STEPS);
+      expect(cron.steps - forward).toBeLessThanOrEqual(MAX_STEPS);
     });
     fc.assert(property, { numRuns: 1500 });
   });
@@ -93,20 +93,20 @@ describe("every answer takes a bounded number of steps", () => {
     const cron = compileCron(expression, { timeZone, ...options });
     const fire = cron.next(Date.parse(from));
     expect(new Date(fire).toISOString()).toBe(expected);
-    expect(cron.steps).toBeLessThanOrEqual(MOST_STEPS);
+    expect(cron.steps).toBeLessThanOrEqual(MAX_STEPS);
     expect(cron.previous(fire)).toBeLessThan(Date.parse(from));
   });
 
-  it("a time that each year's gap swallows is never, under gap: skip", () => {
+  it("an expression whose time each yearly gap skips never fires under gap: skip", () => {
     const cron = compileCron("30 2 * 3 SUN#2", { timeZone: "America/New_York", dst: { gap: "skip" } });
     expect(cron.next(Date.parse("2026-01-01T00:00:00Z"))).toBe(NEVER);
-    expect(cron.steps).toBeLessThanOrEqual(MOST_STEPS);
+    expect(cron.steps).toBeLessThanOrEqual(MAX_STEPS);
     expect(new Date(cron.previous(Date.parse("2026-01-01T00:00:00Z"))).toISOString()).toBe("2006-03-12T07:30:00.000Z");
   });
 });
 
 describe("the ends of time", () => {
-  it("answers between the years 0001 and 9999 only", () => {
+  it("fires only in the years 0001 to 9999", () => {
     const cron = compileCron("0 0 1 1 *");
     expect(cron.next(-Infinity)).toBe(FIRST_INSTANT);
     expect(cron.previous(FIRST_INSTANT)).toBe(NEVER);
@@ -119,7 +119,7 @@ describe("the ends of time", () => {
     expect(cron.previous(NaN)).toBe(NEVER);
   });
 
-  it("comes to an end for any expression near them", () => {
+  it("every search ends near the years 0001 and 9999", () => {
     const near = fc.integer({ min: 0, max: 400 * 86_400_000 });
     const property = fc.property(anything, near, ({ expression, at, dst, dayMatch }, distance) => {
       const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
@@ -129,12 +129,12 @@ describe("the ends of time", () => {
       expect(cron.previous(FIRST_INSTANT + distance) === NEVER || cron.next(-Infinity) < FIRST_INSTANT + distance).toBe(
         true,
       );
-      expect(cron.steps).toBeLessThanOrEqual(53 * MOST_STEPS);
+      expect(cron.steps).toBeLessThanOrEqual(53 * MAX_STEPS);
     });
     fc.assert(property, { numRuns: 500 });
   });
 
-  it("keeps to them in zones east and west of Greenwich", () => {
+  it("keeps to the years 0001 to 9999 in zones east and west of Greenwich", () => {
     for (const timeZone of ["Pacific/Kiritimati", "Pacific/Pago_Pago", "America/New_York", "Australia/Sydney"]) {
       const cron = compileCron("* * * * * *", { timeZone });
       expect(cron.next(-Infinity)).toBe(FIRST_INSTANT);

@@ -1,6 +1,6 @@
 import { compileCron, type CompiledCron, type CronOptions, NEVER } from "../../../src/index.js";
 
-/** Compiles what the dialect accepts; null for the expressions that can never fire. */
+/** Compiles an expression; null for one that can never fire. */
 export function compileIfItFires(expression: string, options: CronOptions): CompiledCron | null {
   try {
     return compileCron(expression, options);
@@ -10,14 +10,14 @@ export function compileIfItFires(expression: string, options: CronOptions): Comp
   }
 }
 
-/** The fires with from < fire <= to, one after the other. */
+/** The fires with from < fire <= to, in order. */
 export function firesBetween(cron: CompiledCron, from: number, to: number): number[] {
   const fires: number[] = [];
   for (let fire = cron.next(from); fire !== NEVER && fire <= to; fire = cron.next(fire)) fires.push(fire);
   return fires;
 }
 
-/** The next `count` fires; fewer where they end. */
+/** The next `count` fires; fewer if they end. */
 export function nextFires(cron: CompiledCron, from: number, count: number): number[] {
   const fires: number[] = [];
   for (let fire = cron.next(from); fire !== NEVER && fires.length < count; fire = cron.next(fire)) fires.push(fire);

@@ -59,6 +59,10 @@ const table: readonly [cron: string, words: string][] = [
   ["0 9 * * MON#2", "At 09:00 on the 2nd Monday of the month"],
   ["0 9 * * FRI#2,FRI#4", "At 09:00 on the 2nd Friday and the 4th Friday of the month"],
   ["0 9 * * 5L", "At 09:00 on the last Friday of the month"],
+  ["0 9 * * FRI#L", "At 09:00 on the last Friday of the month"],
+  ["0 9 * * FRI#1-3", "At 09:00 on the 1st Friday, the 2nd Friday and the 3rd Friday of the month"],
+  ["0 9 * * MON-TUE#1", "At 09:00 on the 1st Monday and the 1st Tuesday of the month"],
+  ["0 9 * * 6-7L", "At 09:00 on the last Saturday and the last Sunday of the month"],
   ["0 9 * * MON,FRI#3", "At 09:00 on Monday and the 3rd Friday of the month"],
   ["*/30 * * * SAT", "Every 30 minutes on Saturday"],
   // Days of the month
@@ -71,6 +75,9 @@ const table: readonly [cron: string, words: string][] = [
   ["0 0 L-1 * *", "At 00:00 on the day before the last day of the month"],
   ["0 0 L-3 * *", "At 00:00 on the day 3 days before the last day of the month"],
   ["0 0 LW * *", "At 00:00 on the last workday of the month"],
+  ["0 0 L-0W * *", "At 00:00 on the last workday of the month"],
+  ["0 0 L-1W * *", "At 00:00 on the workday nearest the day before the last day of the month"],
+  ["0 0 L-3W FEB *", "At 00:00 on the workday nearest the day 3 days before the last day of February"],
   ["0 0 15W * *", "At 00:00 on the workday nearest day 15 of the month"],
   ["0 0 1W,LW * *", "At 00:00 on the workday nearest day 1 and the last workday of the month"],
   ["0 0 1,L * *", "At 00:00 on day 1 and the last day of the month"],
@@ -96,11 +103,11 @@ const table: readonly [cron: string, words: string][] = [
 ];
 
 describe("a cron expression in words", () => {
-  it.each(table)("%s is %j", (cron, words) => {
+  it.each(table)("describes %s as %j", (cron, words) => {
     expect(describeCron({ cron })).toBe(words);
   });
 
-  it("says when both day fields must match", () => {
+  it("describes that both day fields must match", () => {
     expect(describeCron({ cron: "0 0 13 * FRI", dayMatch: "and" })).toBe(
       "At 00:00 on day 13 of the month when it is also Friday",
     );

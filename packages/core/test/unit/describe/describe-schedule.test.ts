@@ -50,7 +50,7 @@ const table: readonly [spec: ScheduleSpec, words: string][] = [
 ];
 
 describe("a schedule in words", () => {
-  it.each(table)("%j", (spec, words) => {
+  it.each(table)("describes the schedule %j", (spec, words) => {
     expect(describeSchedule(spec)).toBe(words);
   });
 });

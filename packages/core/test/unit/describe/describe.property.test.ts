@@ -27,13 +27,13 @@ const expression = fc
     fc.option(field(0, 59), { nil: undefined }),
     field(0, 59),
     field(0, 23),
-    field(1, 31, ["L", "L-2", "LW", "15W", "1W"]),
+    field(1, 31, ["L", "L-2", "LW", "L-3W", "15W", "1W"]),
     field(1, 12),
-    field(0, 7, ["MON#1", "FRI#5", "5L", "0L"]),
+    field(0, 7, ["MON#1", "FRI#5", "5L", "0L", "MON-FRI#1", "FRI#2-3", "1-5L", "SAT#L"]),
   )
   .map((fields) => fields.filter((text) => text !== undefined).join(" "));
 
-/** The words, or the code of the refusal; anything else that is thrown fails the test. */
+/** The description, or the code of the refusal; any other error fails the test. */
 function describeOrRefuse(cron: string): string {
   try {
     return describeCron({ cron });
@@ -44,7 +44,7 @@ function describeOrRefuse(cron: string): string {
 }
 
 describe("descriptions", () => {
-  it("exist for every expression that parses, without holes", () => {
+  it("describes every valid expression, without holes", () => {
     fc.assert(
       fc.property(expression, (cron) => {
         const words = describeOrRefuse(cron);
@@ -55,7 +55,7 @@ describe("descriptions", () => {
     );
   });
 
-  it("of any other text are refusals, never crashes", () => {
+  it("refuses any other text, without a crash", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (text) => {
         expect(describeOrRefuse(text)).toMatch(/^(Every|At) |^cron_/);
@@ -64,7 +64,7 @@ describe("descriptions", () => {
     );
   });
 
-  it("list exactly the times at which a fixed-time expression fires", () => {
+  it("the description of a fixed-time expression lists exactly its fires", () => {
     const values = (max: number) =>
       fc.uniqueArray(within(0, max), { minLength: 1, maxLength: 2 }).map((list) => list.join(","));
     fc.assert(

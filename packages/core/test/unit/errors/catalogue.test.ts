@@ -7,35 +7,38 @@ const page = readFileSync(new URL("../../../../../docs/reference/errors.md", imp
 const codes = Object.values(errorAreas).flat();
 
 describe("the error catalogue", () => {
-  it("equals docs/reference/errors.md: node scripts/generate/errors.mjs writes it", () => {
+  it("docs/reference/errors.md equals the error catalogue (node scripts/generate/errors.mjs writes it)", () => {
     expect(page).toBe(renderErrors({ errorAreas, errorCatalogue }));
   });
 
-  it("has each code in one area only", () => {
+  it("lists each error code in one area only", () => {
     expect(new Set(codes).size).toBe(codes.length);
     expect(Object.keys(errorCatalogue).sort()).toEqual([...codes].sort());
   });
 
-  it.each(Object.entries(errorCatalogue))("says of %s all that an answer needs", (code, { status, title }) => {
-    expect(code).toMatch(/^[a-z]+(_[a-z0-9]+)*$/);
-    expect(Number.isInteger(status) && status >= 400 && status <= 599).toBe(true);
-    expect(title).toMatch(/^[A-Z].*[^.]$/);
-    expect(page).toContain(`\n### ${code}\n`);
-  });
+  it.each(Object.entries(errorCatalogue))(
+    "gives %s a status and a title that is a sentence",
+    (code, { status, title }) => {
+      expect(code).toMatch(/^[a-z]+(_[a-z0-9]+)*$/);
+      expect(Number.isInteger(status) && status >= 400 && status <= 599).toBe(true);
+      expect(title).toMatch(/^[A-Z].*\.$/);
+      expect(page).toContain(`\n### ${code}\n`);
+    },
+  );
 
-  it("calls no fault of the caller's input retryable", () => {
+  it("marks no error of the request itself as retryable", () => {
     const faults = codes.filter((code) => [400, 413, 415, 422].includes(errorCatalogue[code].status));
     expect(faults.filter((code) => errorCatalogue[code].retryable)).toEqual([]);
   });
 
-  it("points to the code's own heading", () => {
+  it("links an error code to its heading in the reference", () => {
     const code: ErrorCode = "cron_invalid";
     expect(errorAnchor(code)).toBe("docs/reference/errors.md#cron_invalid");
   });
 });
 
 describe("CarillonError", () => {
-  it("carries its code, its items and its cause", () => {
+  it("a CarillonError has its code, its items and its cause", () => {
     const cause = new Error("below");
     const items = [{ pointer: "/a", code: "field_invalid", detail: "a is wrong" }];
     const error = new CarillonError("bad_request", "what is wrong", { items, cause });
@@ -43,7 +46,7 @@ describe("CarillonError", () => {
     expect(error).toBeInstanceOf(Error);
   });
 
-  it("has neither items nor cause unless they are given", () => {
+  it("a CarillonError has no items and no cause by default", () => {
     const error = new CarillonError("internal", "x");
     expect(error.items).toEqual([]);
     expect("cause" in error).toBe(false);

@@ -14,7 +14,7 @@ describe("the fingerprint of an error", () => {
     ["GET https://a.example/x?y=1 gave 500", "GET https://b.example/z gave 502"],
     ["ENOENT: open /var/tmp/a/1.txt", "ENOENT: open /home/b/c.txt"],
     ["commit deadbeef01 is unknown", "commit 0123456789abcdef is unknown"],
-  ])("is the same for %j and %j", (one, other) => {
+  ])("gives %j and %j the same fingerprint", (one, other) => {
     expect(of(one)).toBe(of(other));
   });
 
@@ -22,17 +22,17 @@ describe("the fingerprint of an error", () => {
     ["no such user", "no such order"],
     ["it's gone", "it's here"],
     ["read failed", "write failed"],
-  ])("differs for %j and %j", (one, other) => {
+  ])("gives %j and %j different fingerprints", (one, other) => {
     expect(of(one)).not.toBe(of(other));
   });
 
-  it("differs by type", () => {
+  it("gives errors of different types different fingerprints", () => {
     expect(fingerprintOf({ type: "TypeError", message: "no" })).not.toBe(
       fingerprintOf({ type: "Error", message: "no" }),
     );
   });
 
-  it("differs by where it was thrown, and not by lines or folders", () => {
+  it("distinguishes errors by the function that threw them, not by line or folder", () => {
     const stack = (fn: string, file: string, line: number) =>
       `Error: no\n    at ${fn} (${file}:${line}:5)\n    at node:internal/process/task_queues:95:5`;
     expect(of("no", stack("send", "/app/src/mail.js", 10))).toBe(of("no", stack("send", "/srv/dist/mail.js", 99)));
@@ -40,12 +40,12 @@ describe("the fingerprint of an error", () => {
     expect(of("no", stack("send", "/app/src/mail.js", 10))).not.toBe(of("no", stack("send", "/app/src/sms.js", 10)));
   });
 
-  it("is 16 hexadecimal digits, whatever the error is, and soon found", () => {
+  it("computes 16 hexadecimal digits for any error, quickly", () => {
     for (const message of ["", "\0", "'".repeat(100_000), "/a".repeat(100_000), "1".repeat(100_000), "\ud800"])
       expect(of(message, message)).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it("comes from a message that can be read", () => {
+  it("keeps the plain message readable", () => {
     expect(plainMessage('user 42 ("Ann") not in /etc/app/users.db')).toBe("user <n> (<text>) not in <path>");
   });
 });

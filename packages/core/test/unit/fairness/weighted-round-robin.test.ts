@@ -14,7 +14,7 @@ function weighted(of: readonly number[]): WeightedRoundRobin {
   return robin;
 }
 
-/** Adds what `rounds` calls of take give. */
+/** Adds the results of `rounds` calls of take. */
 function served(robin: WeightedRoundRobin, available: ReadonlyMap<string, number>, calls: readonly number[]) {
   const sums = new Map<string, number>();
   for (const places of calls) {
@@ -24,7 +24,7 @@ function served(robin: WeightedRoundRobin, available: ReadonlyMap<string, number
 }
 
 describe("WeightedRoundRobin", () => {
-  it("keeps shares within a tenth of the weights over 10,000 places, however they are asked for", () => {
+  it("keeps shares within a tenth of the weights over 10,000 slots, for requests of any size", () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 10 });
     fc.assert(
       fc.property(weights, sizes, (of, chunks) => {
@@ -47,7 +47,7 @@ describe("WeightedRoundRobin", () => {
     );
   });
 
-  it("never lets two that have work drift apart by more than a run of each", () => {
+  it("never lets two namespaces with work drift apart by more than one run of each", () => {
     fc.assert(
       fc.property(
         weights,
@@ -72,7 +72,7 @@ describe("WeightedRoundRobin", () => {
     );
   });
 
-  it("leaves no place empty while anybody has work, and gives nobody more than it has", () => {
+  it("leaves no slot empty while any namespace has work, and gives none more than it has", () => {
     fc.assert(
       fc.property(weights, fc.array(fc.tuple(counts, fc.nat(60)), { maxLength: 20, size: "max" }), (of, calls) => {
         const robin = weighted(of);
@@ -86,7 +86,7 @@ describe("WeightedRoundRobin", () => {
     );
   });
 
-  it("serves a newcomer within one turn of each other, however long they have been at it", () => {
+  it("serves a new namespace within one turn of each other one, regardless of their history", () => {
     fc.assert(
       fc.property(weights, fc.integer({ min: 0, max: 3_000 }), (of, before) => {
         const robin = weighted(of);
@@ -98,7 +98,7 @@ describe("WeightedRoundRobin", () => {
     );
   });
 
-  it("starves nobody: the least weight is served among a hundred great ones, one place at a time", () => {
+  it("does not starve the namespace of least weight among a hundred of great weight, one slot at a time", () => {
     const robin = new WeightedRoundRobin();
     const names = Array.from({ length: 101 }, (_, index) => nameOf(index));
     for (const name of names.slice(1)) robin.setWeight(name, 10);
@@ -111,7 +111,7 @@ describe("WeightedRoundRobin", () => {
     expect([...sums.values()].every((share) => share >= 2)).toBe(true);
   });
 
-  it("saves up nothing for a namespace that had no work", () => {
+  it("accumulates no credit for a namespace without work", () => {
     const robin = new WeightedRoundRobin();
     served(robin, plenty(["busy"]), [5_000]);
     const shares = robin.take(plenty(["busy", "idle"]), 100);
@@ -123,7 +123,7 @@ describe("WeightedRoundRobin", () => {
     );
   });
 
-  it("does not forget what a namespace owes when it leaves and comes back", () => {
+  it("keeps the served time of a namespace that leaves and returns", () => {
     const robin = new WeightedRoundRobin();
     robin.setWeight("light", 0.1);
     const both = plenty(["light", "heavy"]);
@@ -141,7 +141,7 @@ describe("WeightedRoundRobin", () => {
     );
   });
 
-  it("follows a change of weight at once, debts included", () => {
+  it("applies a change of weight immediately, also to served time", () => {
     const robin = new WeightedRoundRobin();
     robin.setWeight("a", 0.001);
     const both = plenty(["a", "b"]);
@@ -152,7 +152,7 @@ describe("WeightedRoundRobin", () => {
     expect(Math.abs((robin.take(both, 400).get("a") ?? 0) - 200)).toBeLessThanOrEqual(1);
   });
 
-  it("does not charge for places that were given back", () => {
+  it("does not charge a namespace for returned slots", () => {
     const robin = new WeightedRoundRobin();
     const both = plenty(["a", "b"]);
     robin.take(new Map([["a", 50]]), 50);
@@ -163,10 +163,10 @@ describe("WeightedRoundRobin", () => {
         ["b", 5],
       ]),
     );
-    robin.giveBack("nobody", 5);
+    robin.giveBack("unknown", 5);
   });
 
-  it("stays exact after more places than the served time may count", () => {
+  it("stays exact after more slots than the limit of the served time", () => {
     const robin = weighted([3, 1]);
     const names = plenty(["ns0", "ns1"]);
     for (let call = 0; call < 9; call++) robin.take(names, 700_001);
@@ -174,7 +174,7 @@ describe("WeightedRoundRobin", () => {
     expect(Math.abs((shares.get("ns0") ?? 0) - 3_000)).toBeLessThanOrEqual(1);
   });
 
-  it("takes no notice of namespaces without work, and of no places", () => {
+  it("ignores namespaces without work, and requests without slots", () => {
     const robin = new WeightedRoundRobin();
     expect(
       robin.take(

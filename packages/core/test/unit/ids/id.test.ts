@@ -15,13 +15,13 @@ function refusalOf(act: () => unknown): CarillonError {
 }
 
 describe("ids on the wire", () => {
-  it("writes the prefix and 26 characters that are safe in a URL", () => {
+  it("writes an id as its prefix and 26 characters that are safe in a URL", () => {
     expect(formatId("job", "00000000-0000-0000-0000-000000000000")).toBe("job_00000000000000000000000000");
     expect(formatId("run", "ffffffff-ffff-ffff-ffff-ffffffffffff")).toBe("run_7zzzzzzzzzzzzzzzzzzzzzzzzz");
     expect(formatId("wrk", "0190b6f4-7f3e-7cc0-8000-00000000002a")).toBe("wrk_01j2vf8zsyfk0800000000001a");
   });
 
-  it("reads back what it wrote, for any UUID and in any case", () => {
+  it("reads back the id of any UUID, in any case", () => {
     fc.assert(
       fc.property(uuids, (uuid) => {
         const text = formatId("job", uuid);
@@ -41,7 +41,7 @@ describe("ids on the wire", () => {
     );
   });
 
-  it("sorts as the UUID does", () => {
+  it("ids sort like their UUIDs", () => {
     fc.assert(
       fc.property(uuids, uuids, (a, b) => {
         expect(formatId("run", a) < formatId("run", b)).toBe(a < b);
@@ -49,7 +49,7 @@ describe("ids on the wire", () => {
     );
   });
 
-  it("reads I, L and O as the digits that they look like", () => {
+  it("reads I, L and O as the digits that they resemble", () => {
     expect(parseId("job", "job_oOOOOOOOOOOOOOOOOOOOOOOOIl")).toBe("00000000-0000-0000-0000-000000000021");
   });
 
@@ -67,17 +67,17 @@ describe("ids on the wire", () => {
     "00000000-0000-0000-0000-00000000000g",
     "{00000000-0000-0000-0000-000000000000}",
     "x".repeat(100_000),
-  ])("refuses %j and says what would be right", (text) => {
+  ])("refuses the id %j with a remedy", (text) => {
     const error = refusalOf(() => parseId("job", text));
     expect(error.code).toBe("id_invalid");
     expect(error.message).toContain("the id of a job is job_ and 26 letters and digits, or a UUID");
     expect(error.message.length).toBeLessThan(200);
   });
 
-  it("names the other kind when the id of one is given for another", () => {
+  it("names the kind of an id that was given for another kind", () => {
     const run = formatId("run", "0190b6f4-7f3e-7cc0-8000-00000000002a");
     expect(refusalOf(() => parseId("job", run)).message).toBe(
-      `"${run}" is the id of a run; the id of a job is job_ and 26 letters and digits, or a UUID`,
+      `"${run}" is the id of a run; the id of a job is job_ and 26 letters and digits, or a UUID.`,
     );
   });
 });

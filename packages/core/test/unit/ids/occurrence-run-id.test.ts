@@ -22,7 +22,7 @@ function bitsOf(value: bigint): number {
 const jobNumber = (n: number) => `0190b6f4-7f3e-7cc0-8000-${n.toString(16).padStart(12, "0")}`;
 
 describe("occurrenceRunId", () => {
-  it("is a UUIDv7 of the nominal instant, and the same every time [INV-1]", () => {
+  it("the id of an occurrence's run is a UUIDv7 of the nominal instant, and the same every time [INV-1]", () => {
     fc.assert(
       fc.property(jobIds, instants, triggers, (job, nominal, trigger) => {
         const id = occurrenceRunId(job, nominal, trigger);
@@ -33,18 +33,18 @@ describe("occurrenceRunId", () => {
     );
   });
 
-  it("stays as it is from version to version: stored runs are found by it", () => {
+  it("the id of an occurrence's run never changes between versions, since stored runs have it", () => {
     expect(occurrenceRunId(jobNumber(1), 1_700_000_000_000, "schedule")).toBe("018bcfe5-6800-7e38-a449-e3d71c3465a7");
     expect(occurrenceRunId(jobNumber(1), 1_700_000_000_000, jobNumber(2))).toBe("018bcfe5-6800-7056-9dac-306b29443df1");
   });
 
-  it("tells apart triggers that differ only in length or in trailing zeros", () => {
+  it("distinguishes triggers that differ only in length or in trailing zeros", () => {
     const of = (trigger: string) => occurrenceRunId(jobNumber(1), 0, trigger);
     const triggerTexts = ["", "\0", "\0\0", "\0".repeat(8), "\0".repeat(9), "a", "a\0", "\0a"];
     expect(new Set(triggerTexts.map(of)).size).toBe(triggerTexts.length);
   });
 
-  it("has no two alike among a million neighbours: the hash alone, without the instant", () => {
+  it("the hash alone has no collision among a million neighbours", () => {
     const seen = new Set<string>();
     for (let job = 0; job < 1_000; job++) {
       for (let minute = 0; minute < 1_000; minute++) {
@@ -54,7 +54,7 @@ describe("occurrenceRunId", () => {
     expect(seen.size).toBe(1_000_000);
   });
 
-  it("spreads: one changed bit of job, instant or trigger changes about half of the hash", () => {
+  it("one changed bit of job, instant or trigger changes about half of the hash", () => {
     const samples: number[] = [];
     const base = hashOf(occurrenceRunId(jobNumber(0), 0, "@@@@"));
     const against = (other: string) => samples.push(bitsOf(base ^ hashOf(other)));

@@ -6,7 +6,7 @@ const shape = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 const instants = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const filled = (byte: number) => (size: number) => new Uint8Array(size).fill(byte);
 
-/** Bytes that differ from call to call, without chance. */
+/** Deterministic bytes that differ from call to call. */
 function sequence(): (size: number) => Uint8Array {
   let state = 1;
   return (size) =>
@@ -14,7 +14,7 @@ function sequence(): (size: number) => Uint8Array {
 }
 
 describe("uuidv7", () => {
-  it("has version 7, the variant, and the instant, whatever the random bits are", () => {
+  it("writes version 7, the variant and the instant, for any random bits", () => {
     fc.assert(
       fc.property(instants, fc.integer({ min: 0, max: 255 }), (ms, byte) => {
         const uuid = uuidv7(ms, filled(byte));
@@ -24,18 +24,18 @@ describe("uuidv7", () => {
     );
   });
 
-  it("puts each of the 74 random bits in its place", () => {
+  it("uses all 74 random bits", () => {
     expect(uuidv7(0, filled(0))).toBe("00000000-0000-7000-8000-000000000000");
     expect(uuidv7(2 ** 48 - 1, filled(255))).toBe("ffffffff-ffff-7fff-bfff-ffffffffffff");
   });
 
-  it.each([-1, 2 ** 48, 0.5, Number.NaN])("refuses the instant %d", (ms) => {
+  it.each([-1, 2 ** 48, 0.5, Number.NaN])("refuses a UUIDv7 of the instant %d", (ms) => {
     expect(() => uuidv7(ms, filled(0))).toThrow(RangeError);
   });
 });
 
 describe("makeUuidV7", () => {
-  it("only ascends within a millisecond, across milliseconds, and when the clock steps back a little", () => {
+  it("UUIDs ascend within a millisecond, across milliseconds, and when the clock steps back a little", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -500, max: 1_000 }), { maxLength: 200, size: "max" }), (steps) => {
         let nowMs = 1_000_000;
@@ -50,13 +50,13 @@ describe("makeUuidV7", () => {
     );
   });
 
-  it("counts within a millisecond across the bits of the variant", () => {
+  it("the counter of a millisecond carries across the bits of the variant", () => {
     const next = makeUuidV7({ now: () => 5, randomBytes: filled(255) });
     expect(next()).toBe("00000000-0005-77ff-bfff-ffffffffffff");
     expect(next()).toBe("00000000-0005-7800-8000-03ffffffffff");
   });
 
-  it("believes a clock that steps back far, so that one wrong reading does not date all later ids", () => {
+  it("follows a clock that steps back far, so that one wrong reading does not date all later ids", () => {
     let nowMs = 10_000_000;
     const next = makeUuidV7({ now: () => nowMs, randomBytes: sequence() });
     next();
@@ -66,7 +66,7 @@ describe("makeUuidV7", () => {
     expect(timeOfUuid(next())).toBe(nowMs);
   });
 
-  it("never repeats itself, nor another generator of the same millisecond", () => {
+  it("never repeats a UUID, also of another generator in the same millisecond", () => {
     const bytes = sequence();
     const generators = [1, 2, 3, 4].map(() => makeUuidV7({ now: () => 7, randomBytes: bytes }));
     const seen = new Set<string>();

@@ -2,13 +2,13 @@ import { askedOf, meets, requirementsOf, requirementText } from "@carillon/core"
 import { describe, expect, it } from "vitest";
 
 describe("what a run requires of its worker", () => {
-  it("is the same text whatever the order of the labels, and empty for none", () => {
+  it("writes requirements as the same text for any order of the labels, and as an empty text for none", () => {
     expect(requirementText({ zone: "eu", gpu: "a100" })).toBe("gpu=a100\nzone=eu");
     expect(requirementText({ gpu: "a100", zone: "eu" })).toBe("gpu=a100\nzone=eu");
     expect([requirementText({}), requirementText()]).toEqual(["", ""]);
   });
 
-  it("is met by workers that have all of the labels, whatever else they have", () => {
+  it("accepts a worker that has all required labels, and possibly others", () => {
     const requirement = requirementText({ gpu: "a=100", zone: "eu" });
     expect(meets({ labels: { gpu: "a=100", zone: "eu", more: "yes" } }, "t", requirement)).toBe(true);
     expect(meets({ labels: { gpu: "a=100" } }, "t", requirement)).toBe(false);
@@ -16,7 +16,7 @@ describe("what a run requires of its worker", () => {
     expect(meets({}, "t", "")).toBe(true);
   });
 
-  it("can be a version of its task, which the worker must have of that task", () => {
+  it("requires a version of the task of the run, not of another task", () => {
     const requirement = requirementText(requirementsOf({ version: "3" }));
     expect(meets({ versions: { t: ["2", "3"] } }, "t", requirement)).toBe(true);
     expect(meets({ versions: { other: ["3"] } }, "t", requirement)).toBe(false);
@@ -24,7 +24,7 @@ describe("what a run requires of its worker", () => {
     expect(meets({ versions: { t: ["3"] } }, "t", "")).toBe(true);
   });
 
-  it("keeps spot workers away unless it allows them; they are never required", () => {
+  it("refuses spot workers unless the run allows them, and never requires them", () => {
     const requirement = requirementText(requirementsOf({ allowsSpot: true }));
     expect(meets({ isSpot: true }, "t", "")).toBe(false);
     expect(meets({ isSpot: true }, "t", requirement)).toBe(true);
@@ -32,7 +32,7 @@ describe("what a run requires of its worker", () => {
     expect(meets({ isSpot: true, labels: { gpu: "a" } }, "t", "gpu=a")).toBe(false);
   });
 
-  it("is read back as it was asked", () => {
+  it("reads stored requirements back unchanged", () => {
     const asked = { labels: { gpu: "a" }, version: "3", allowsSpot: true };
     expect(askedOf(requirementsOf(asked))).toEqual(asked);
     expect(askedOf(requirementsOf({}))).toEqual({ labels: {}, allowsSpot: false });

@@ -5,9 +5,12 @@ const nominal = 1_000_000;
 const sla = { startWithinMs: 60_000, finishWithinMs: 600_000 };
 
 describe("what was promised of a run", () => {
-  it.each(["schedule", "once", "run_now:1", "after:1:2"])("counts from its nominal time: %s", (trigger) => {
-    expect(slaTermsOf({ sla, trigger, nominal })).toEqual({ startBy: nominal + 60_000, finishBy: nominal + 600_000 });
-  });
+  it.each(["schedule", "once", "run_now:1", "after:1:2"])(
+    "counts an SLA from the nominal time of a run with trigger %s",
+    (trigger) => {
+      expect(slaTermsOf({ sla, trigger, nominal })).toEqual({ startBy: nominal + 60_000, finishBy: nominal + 600_000 });
+    },
+  );
 
   it.each(["retry:1", "replay:1:2", "backfill:1", "backfill"])(
     "is nothing where it makes up for the past: %s",
@@ -16,7 +19,7 @@ describe("what was promised of a run", () => {
     },
   );
 
-  it("is what was said, and no more", () => {
+  it("computes only the terms that the SLA names", () => {
     expect(slaTermsOf({ sla: undefined, trigger: "once", nominal })).toBeNull();
     expect(slaTermsOf({ sla: { finishWithinMs: 1 }, trigger: "once", nominal })).toEqual({
       startBy: null,
@@ -24,12 +27,12 @@ describe("what was promised of a run", () => {
     });
   });
 
-  it("is nothing where what was stored is no time", () => {
+  it("ignores stored terms that are not durations", () => {
     expect(slaTermsOf({ sla: 5 as never, trigger: "once", nominal })).toBeNull();
     expect(slaTermsOf({ sla: { startWithinMs: "1m" as never }, trigger: "once", nominal })?.startBy).toBeNull();
   });
 
-  it("is kept up to its last millisecond", () => {
+  it("counts an SLA as kept up to its last millisecond", () => {
     expect(latenessOf(nominal, nominal)).toBeNull();
     expect(latenessOf(nominal, nominal + 1)).toBe(1);
     expect(latenessOf(null, nominal)).toBeNull();

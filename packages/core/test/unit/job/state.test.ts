@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 const events = Object.keys(jobTransitions) as JobEvent[];
 
-/** Where each event leads from each state, written out: the table must say this and nothing else. */
+/** The expected result of each event in each state. */
 const expected: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
   active: { pause: "paused", complete: "completed", cancel: "cancelled" },
   paused: { resume: "active", complete: "completed", cancel: "cancelled" },
@@ -12,7 +12,7 @@ const expected: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
 };
 
 describe("the job's state machine", () => {
-  it.each(jobStates)("leads from %s where the semantics say, and refuses every other event", (state) => {
+  it.each(jobStates)("a job in state %s follows the transition table and refuses every other event", (state) => {
     const refusal = state === "cancelled" ? "final" : "impossible";
     const answers = Object.fromEntries(
       events.map((event) => {

@@ -11,7 +11,7 @@ import {
 import { describe, expect, it } from "vitest";
 
 describe("statusOfJob", () => {
-  it.each(runStatusGroups.live)("is %s while the job has such a run, whatever the job's state", (run) => {
+  it.each(runStatusGroups.live)("the status of a job is %s while it has such a run, in any state of the job", (run) => {
     for (const state of jobStates) {
       for (const oneOff of [true, false]) expect(statusOfJob({ state, oneOff, run })).toBe(run);
     }
@@ -31,11 +31,11 @@ describe("statusOfJob", () => {
     [{ state: "completed", oneOff: false, run: "failed" }, "completed"],
     [{ state: "cancelled", oneOff: false, run: null }, "cancelled"],
   ];
-  it.each(cases)("of %j is %s", (job, status) => {
+  it.each(cases)("the status of the job %j is %s", (job, status) => {
     expect(statusOfJob(job)).toBe(status);
   });
 
-  it("is always one that the filter knows", () => {
+  it("every status of a job is accepted by the filter", () => {
     for (const state of jobStates) {
       for (const oneOff of [true, false]) {
         for (const run of [null, ...runStatuses]) {
@@ -57,11 +57,11 @@ describe("parseJobStatusFilter", () => {
     ["pending", ["scheduled", "queued", "blocked", "retrying"]],
     ["finished", ["completed", "failed", "cancelled", "skipped"]],
     ["paused,RUNNING", ["running", "paused"]],
-  ])("reads %s", (text, expected) => {
+  ])("parses the status filter %s", (text, expected) => {
     expect(parseJobStatusFilter(text)).toEqual(expected);
   });
 
-  it("refuses what no job can be", () => {
+  it("refuses a status that no job can have", () => {
     expect(() => parseJobStatusFilter("asleep")).toThrow(CarillonError);
     expect(jobStatuses).not.toContain("asleep");
   });

@@ -19,7 +19,7 @@ describe("a label selector", () => {
         { key: "x.y/z", isIn: false },
       ],
     ],
-  ])("reads %s", (text, conditions) => {
+  ])("parses the label selector %s", (text, conditions) => {
     expect(parseLabelSelector(text)).toEqual(conditions);
   });
 

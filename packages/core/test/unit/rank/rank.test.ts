@@ -21,7 +21,7 @@ const orders: fc.Arbitrary<QueueOrder> = fc.record(
 );
 
 describe("rankOf", () => {
-  it("keeps the bound: a run waits only for runs that became due at most B later than itself", () => {
+  it("a run waits only for runs that became due at most B later than itself", () => {
     fc.assert(
       fc.property(runs, runs, orders, (waiting, other, order) => {
         const bound = boundOf(order);
@@ -32,14 +32,14 @@ describe("rankOf", () => {
     );
   });
 
-  it("reaches the bound, so that a smaller one would not be true", () => {
+  it("some run reaches the bound B, so that no smaller one would hold", () => {
     const order: QueueOrder = { kind: "priority", boundMs: 90_000 };
     const waiting = { dueMs: now, priority: 0 };
     expect(rankOf({ dueMs: now + 90_000, priority: 9 }, order)).toBe(rankOf(waiting, order));
     expect(rankOf({ dueMs: now + 90_001, priority: 9 }, order)).toBeGreaterThan(rankOf(waiting, order));
   });
 
-  it("is a safe integer for any instant of the calendar", () => {
+  it("a rank is a safe integer for any instant", () => {
     const anyDue = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 });
     fc.assert(
       fc.property(runs, anyDue, orders, (run, dueMs, order) => {
@@ -48,12 +48,12 @@ describe("rankOf", () => {
     );
   });
 
-  it("is the due time itself for a run of the usual priority", () => {
+  it("the rank of a run with the default priority is its due time", () => {
     const ranks = fc.sample(dues).map((dueMs) => [dueMs, rankOf({ dueMs, priority: 4 })]);
     expect(ranks.filter(([dueMs, rank]) => dueMs !== rank)).toEqual([]);
   });
 
-  it("puts the more urgent of two runs that came due together first, and the older of two equally urgent ones", () => {
+  it("ranks the more urgent of two runs with the same due time first, and the older of two equally urgent ones", () => {
     fc.assert(
       fc.property(dues, fc.integer({ min: 0, max: 8 }), fc.integer({ min: 1, max: hour }), (dueMs, priority, later) => {
         for (const kind of ["priority", "strict"] as const) {
@@ -65,18 +65,18 @@ describe("rankOf", () => {
     );
   });
 
-  it("takes fifo by due time alone", () => {
+  it("ranks fifo by due time alone", () => {
     const others = fc.sample(runs).filter((run) => rankOf(run, { kind: "fifo" }) !== run.dueMs);
     expect(others).toEqual([]);
   });
 
-  it("takes strict by priority before any age", () => {
+  it("ranks strict by priority before age", () => {
     const old = { dueMs: 0, priority: 3 };
     expect(rankOf({ dueMs: now, priority: 4 }, { kind: "strict" })).toBeLessThan(rankOf(old, { kind: "strict" }));
     expect(boundOf({ kind: "strict" })).toBeNull();
   });
 
-  it("takes edf by deadline, a run without one as if the bound were its deadline", () => {
+  it("ranks edf by deadline, and uses the bound for a run without one", () => {
     const rank = (run: Partial<RankedRun>) => rankOf({ dueMs: now, priority: 4, ...run }, { kind: "edf" });
     expect(rank({ deadlineMs: now + hour })).toBe(now + hour);
     expect(rank({ dueMs: now + 1_000, deadlineMs: now + 2_000 })).toBeLessThan(rank({ deadlineMs: now + 3_000 }));
@@ -85,7 +85,7 @@ describe("rankOf", () => {
     expect(rank({ deadlineMs: now - hour })).toBe(now);
   });
 
-  it("takes sjf by expected duration, and lets age make up for length", () => {
+  it("ranks sjf by expected duration, with aging", () => {
     const rank = (run: Partial<RankedRun>) => rankOf({ dueMs: now, priority: 4, ...run }, { kind: "sjf" });
     expect(rank({ expectedMs: 100 })).toBeLessThan(rank({ expectedMs: 200 }));
     expect(rank({ dueMs: now + 999, expectedMs: 100 })).toBeLessThan(rank({ expectedMs: 200 }));
@@ -94,14 +94,14 @@ describe("rankOf", () => {
     expect(rank({})).toBe(now);
   });
 
-  it("treats a priority out of range as the nearest", () => {
+  it("clamps a priority that is out of range", () => {
     expect(rankOf({ dueMs: now, priority: 12 })).toBe(rankOf({ dueMs: now, priority: 9 }));
     expect(rankOf({ dueMs: now, priority: -3 })).toBe(rankOf({ dueMs: now, priority: 0 }));
   });
 });
 
 describe("ageing", () => {
-  /** Claims one run a minute, the lowest rank of those that are due; answers the runs in that order. */
+  /** Claims one run a minute, the due one of lowest rank; returns the runs in that order. */
   function claimed(all: readonly RankedRun[], order: QueueOrder): RankedRun[] {
     const waiting = [...all];
     const taken: RankedRun[] = [];
@@ -129,7 +129,7 @@ describe("ageing", () => {
     },
   );
 
-  it("lets no run wait for one that came due later than its bound, whatever comes", () => {
+  it("no run waits for one that became due later than its bound, in any sequence of runs", () => {
     const near = fc.integer({ min: 0, max: 60 }).map((minutes) => now + minutes * minute);
     const crowd = fc.array(
       fc.record({ dueMs: near, priority: fc.integer({ min: 0, max: 9 }) }, { requiredKeys: ["dueMs", "priority"] }),

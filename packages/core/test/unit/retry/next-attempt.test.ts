@@ -23,29 +23,29 @@ function delays(policy: ReturnType<typeof retryPolicy>, attempts: readonly numbe
 }
 
 describe("nextAttempt", () => {
-  it("multiplies an exponential wait by the factor until the cap", () => {
+  it("multiplies an exponential wait by the factor up to the maximum", () => {
     const policy = retryPolicy({ maxAttempts: 9, initialMs: 1_000, factor: 3, maxMs: 20_000, jitter: "none" });
     expect(delays(policy, [1, 2, 3, 4, 5, 8, 9])).toEqual([1_000, 3_000, 9_000, 20_000, 20_000, 20_000, -1]);
   });
 
-  it("adds the initial wait again after each failure of a linear one", () => {
+  it("adds the initial wait to a linear wait after each failure", () => {
     const policy = retryPolicy({ maxAttempts: 9, backoff: "linear", initialMs: 500, maxMs: 1_700, jitter: "none" });
     expect(delays(policy, [1, 2, 3, 4, 5])).toEqual([500, 1_000, 1_500, 1_700, 1_700]);
   });
 
-  it("keeps a fixed wait", () => {
+  it("keeps a fixed wait constant", () => {
     const policy = retryPolicy({ maxAttempts: 9, backoff: "fixed", initialMs: 250, jitter: "none" });
     expect(delays(policy, [1, 2, 8])).toEqual([250, 250, 250]);
   });
 
-  it("spreads with full jitter from nothing to the whole wait, with equal jitter from its half", () => {
+  it("full jitter spreads from 0 to the whole wait, equal jitter from half of it", () => {
     const full = retryPolicy({ initialMs: 1_000, jitter: "full" });
     const equal = retryPolicy({ initialMs: 1_000, jitter: "equal" });
     expect([0, 0.5, 1 - 2 ** -53].map((random) => delays(full, [1], random)[0])).toEqual([0, 500, 1_000]);
     expect([0, 0.5, 1 - 2 ** -53].map((random) => delays(equal, [1], random)[0])).toEqual([500, 750, 1_000]);
   });
 
-  it("waits whole milliseconds between the bounds that the preview shows, up to attempt 1000 and far beyond", () => {
+  it("waits whole milliseconds within the bounds of the preview, up to attempt 1000 and far beyond", () => {
     fc.assert(
       fc.property(policies, fc.integer({ min: 1, max: 9_999 }), randoms, (policy, attempt, random) => {
         const next = nextAttempt({ ...policy, maxAttempts: 10_000 }, { attempt, error, random });
@@ -59,7 +59,7 @@ describe("nextAttempt", () => {
     );
   });
 
-  it("never waits shorter for a later attempt, jitter aside", () => {
+  it("never shortens the wait of a later attempt, apart from jitter", () => {
     fc.assert(
       fc.property(policies, fc.integer({ min: 1, max: 2_000 }), (policy, attempt) => {
         expect(backoffBounds(policy, attempt + 1).maxMs).toBeGreaterThanOrEqual(backoffBounds(policy, attempt).maxMs);
@@ -67,7 +67,7 @@ describe("nextAttempt", () => {
     );
   });
 
-  it("gives a run exactly maxAttempts tries", () => {
+  it("allows exactly maxAttempts attempts", () => {
     fc.assert(
       fc.property(policies, randoms, (policy, random) => {
         const last = { attempt: policy.maxAttempts, error, random };
@@ -78,7 +78,7 @@ describe("nextAttempt", () => {
     );
   });
 
-  it("ends at once on a type that the policy names, and on an error that says so itself", () => {
+  it("does not retry an error type of the policy or an error that is marked as not retryable", () => {
     const policy = retryPolicy({ nonRetryable: ["CardDeclined"] });
     const dead = { kind: "dead", reason: "non_retryable" };
     expect(nextAttempt(policy, { attempt: 1, error: { type: "CardDeclined" }, random: 0 })).toEqual(dead);
@@ -86,7 +86,7 @@ describe("nextAttempt", () => {
     expect(nextAttempt(policy, { attempt: 1, error: { type: "X", retryable: true }, random: 0 }).kind).toBe("retry");
   });
 
-  it("honours Retry-After: never sooner, at most a tenth later, whatever the backoff would be", () => {
+  it("honours Retry-After in place of the backoff: never sooner, at most a tenth later", () => {
     fc.assert(
       fc.property(policies, fc.integer({ min: 0, max: 86_400_000 }), randoms, (policy, retryAfterMs, random) => {
         fc.pre(policy.maxAttempts > 1);
@@ -98,14 +98,14 @@ describe("nextAttempt", () => {
     );
   });
 
-  it("waits no longer than a year for a Retry-After that asks for more, and not less than nothing", () => {
+  it("bounds the wait of a Retry-After between 0 and a year", () => {
     const policy = retryPolicy({ jitter: "none" });
     const delay = (retryAfterMs: number) => nextAttempt(policy, { attempt: 1, error, random: 0, retryAfterMs });
     expect(delay(Number.POSITIVE_INFINITY)).toEqual({ kind: "retry", delayMs: 366 * 86_400_000 });
     expect(delay(-5)).toEqual({ kind: "retry", delayMs: 0 });
   });
 
-  it("does not let Retry-After add an attempt", () => {
+  it("does not add an attempt for a Retry-After", () => {
     const last = { attempt: defaultRetryPolicy.maxAttempts, error, random: 0, retryAfterMs: 1 };
     expect(nextAttempt(defaultRetryPolicy, last).kind).toBe("dead");
   });

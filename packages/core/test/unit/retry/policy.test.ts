@@ -2,12 +2,12 @@ import { CarillonError, defaultRetryPolicy, retryPolicy, type RetryPolicy } from
 import { describe, expect, it } from "vitest";
 
 describe("retryPolicy", () => {
-  it("fills what is absent with the defaults", () => {
+  it("fills absent members of a retry policy with the defaults", () => {
     expect(retryPolicy()).toEqual(defaultRetryPolicy);
     expect(retryPolicy({ maxAttempts: 1 })).toEqual({ ...defaultRetryPolicy, maxAttempts: 1 });
   });
 
-  it("lowers the default first wait to a shorter cap", () => {
+  it("lowers the default initial wait to a shorter maximum", () => {
     expect(retryPolicy({ maxMs: 200 }).initialMs).toBe(200);
   });
 
@@ -24,12 +24,12 @@ describe("retryPolicy", () => {
     ["an unknown curve", { backoff: "cubic" as "fixed" }, "/backoff"],
     ["an unknown jitter", { jitter: "some" as "full" }, "/jitter"],
   ];
-  it.each(wrong)("refuses %s", (_, given, pointer) => {
+  it.each(wrong)("refuses a retry policy with %s", (_, given, pointer) => {
     const items = faultsOf(given);
     expect(items.map((item) => item.pointer)).toEqual([pointer]);
   });
 
-  it("names every fault at once", () => {
+  it("reports all problems of a retry policy at once", () => {
     const items = faultsOf({ maxAttempts: 0, factor: 0 });
     expect(items.map((item) => item.pointer)).toEqual(["/max_attempts", "/factor"]);
   });

@@ -2,7 +2,7 @@ import { CarillonError, parseStatusFilter, runStatuses } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 
 describe("parseStatusFilter", () => {
-  it.each(runStatuses)("reads %s as itself, in any case", (status) => {
+  it.each(runStatuses)("parses the status %s in any case", (status) => {
     expect(parseStatusFilter(status)).toEqual([status]);
     expect(parseStatusFilter(status.toUpperCase())).toEqual([status]);
   });
@@ -15,11 +15,11 @@ describe("parseStatusFilter", () => {
     ["success", ["succeeded"]],
     ["Failure", ["failed"]],
     ["canceled", ["cancelled"]],
-  ])("reads the foreign spelling %s", (text, expected) => {
+  ])("parses the legacy spelling %s", (text, expected) => {
     expect(parseStatusFilter(text)).toEqual(expected);
   });
 
-  it("reads groups and lists, each status once", () => {
+  it("parses groups and lists of statuses, each status once", () => {
     expect(parseStatusFilter("pending")).toEqual(["scheduled", "blocked", "queued", "retrying"]);
     expect(parseStatusFilter("live")).toEqual(["scheduled", "blocked", "queued", "running", "retrying"]);
     expect(parseStatusFilter("finished")).toEqual(["succeeded", "failed", "cancelled", "skipped"]);
@@ -33,7 +33,7 @@ describe("parseStatusFilter", () => {
   });
 
   it.each(["", "done", "failed,", ",", "constructor", "failed;running", `${"failed,".repeat(9)}done`])(
-    "refuses %j and names what there is",
+    "refuses the status filter %j and lists the statuses",
     (text) => {
       let refused: unknown;
       try {

@@ -17,7 +17,7 @@ const next = (status: RunStatus, event: RunEvent) => {
   return result.ok ? result.status : result.refusal;
 };
 
-/** Where each event leads from each status, written out: the table must say this and nothing else. */
+/** The expected result of each event in each status. */
 const expected: Record<RunStatus, Partial<Record<RunEvent, RunStatus>>> = {
   scheduled: {
     due: "queued",
@@ -45,40 +45,40 @@ const expected: Record<RunStatus, Partial<Record<RunEvent, RunStatus>>> = {
 };
 
 describe("the run's state machine", () => {
-  it.each(runStatuses)("leads from %s where the semantics say, and refuses every other event", (status) => {
+  it.each(runStatuses)("a run with status %s follows the transition table and refuses every other event", (status) => {
     const refusal = isFinal(status) ? "final" : "impossible";
     const answers = Object.fromEntries(events.map((event) => [event, next(status, event)]));
     const wanted = Object.fromEntries(events.map((event) => [event, expected[status][event] ?? refusal]));
     expect(answers).toEqual(wanted);
   });
 
-  it("never changes a final status [INV-4]", () => {
+  it("no event changes a final status [INV-4]", () => {
     for (const status of runStatusGroups.finished) {
       expect(events.map((event) => next(status, event))).toEqual(events.map(() => "final"));
     }
   });
 
-  it("can bring every live run to an end, and reaches every status from those that a run is born with [INV-6]", () => {
+  it("every live run can reach an end, and every status is reachable from an initial one [INV-6]", () => {
     const reached = new Set<RunStatus>(initialRunStatuses);
     for (const status of reached) for (const event of events) add(reached, transitionRun(status, event));
     expect([...reached].sort()).toEqual([...runStatuses].sort());
     for (const status of runStatusGroups.live) expect(next(status, "cancel")).toBe("cancelled");
   });
 
-  it("runs only what was queued, so that every attempt begins with a claim", () => {
+  it("only queued runs can start, so every attempt begins with a claim", () => {
     const ways = events.filter((event) => runTransitions[event].to === "running");
     expect(ways).toEqual(["claim"]);
     expect(runTransitions.claim.from).toEqual(["queued"]);
   });
 
-  it("sorts every status into live or finished, and pending is what is live but does not run", () => {
+  it("every status is either live or finished, and pending is live but not running", () => {
     const { live, finished, pending } = runStatusGroups;
     expect([...live, ...finished].sort()).toEqual([...runStatuses].sort());
     expect(runStatuses.filter((status) => isFinal(status)).sort()).toEqual([...finished].sort());
     expect([...pending, "running"].sort()).toEqual([...live].sort());
   });
 
-  it("has a reason for every status that is not what a user hoped for", () => {
+  it("every status except the plain ones has reasons", () => {
     for (const status of ["failed", "cancelled", "skipped", "retrying", "blocked"] as const) {
       expect(runStatusReasons[status].length).toBeGreaterThan(0);
     }

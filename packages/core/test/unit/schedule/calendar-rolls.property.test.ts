@@ -101,7 +101,7 @@ function isClosed({ rules, mode }: Case, day: number): boolean {
   return mode === "exclude" ? listed : !listed;
 }
 
-/** What the words of the specification say, day by day, without any search. */
+/** The specification, evaluated day by day without a search. */
 function rollByHand(one: Case, day: number): number | null {
   const walk = (step: number) => {
     for (let count = 0; count <= 366; count += 1) if (!isClosed(one, day + count * step)) return day + count * step;
@@ -135,7 +135,7 @@ function firesByHand(one: Case, from: number, to: number): number[] {
 }
 
 describe("fires with calendars and rolls", () => {
-  it("equal a day-by-day enumeration, forwards and backwards, from any instant", () => {
+  it("fires with calendars and rolls equal a day-by-day enumeration, forwards and backwards, from any instant", () => {
     fc.assert(
       fc.property(
         scenario,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { readCalendar } from "../../../src/calendar/parse-calendar.js";
+import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileSchedule } from "../../../src/schedule/compile-schedule.js";
 import type { CronSchedule, EverySchedule, Roll } from "../../../src/schedule/spec.js";
 
@@ -30,7 +30,7 @@ const nominals = (spec: CronSchedule | EverySchedule, from: string, to: string) 
     .map((fire) => iso(fire.nominal));
 
 describe("fires on days that calendars close", () => {
-  it("are skipped by default, and listed as removed with the reason", () => {
+  it("fires on closed days are skipped by default, and listed as removed with the reason", () => {
     const spec = office("0 9 * * *");
     expect(nominals(spec, "2026-04-30T00:00Z", "2026-05-05T00:00Z")).toEqual([
       "2026-04-30T09:00Z",
@@ -43,7 +43,7 @@ describe("fires on days that calendars close", () => {
     ]);
   });
 
-  it("are judged by the date in the schedule's zone", () => {
+  it("a fire is on a closed day by the date in the zone of the schedule", () => {
     // Friday 23:30 in New York is Saturday in UTC.
     const inUtc = office("30 3 * * *");
     const inNewYork = office("30 23 * * *", undefined, { timeZone: "America/New_York" });
@@ -51,7 +51,7 @@ describe("fires on days that calendars close", () => {
     expect(nominals(inNewYork, "2026-06-05T12:00Z", "2026-06-08T12:00Z")).toEqual(["2026-06-06T03:30Z"]);
   });
 
-  it("of an interval are judged by its zone too", () => {
+  it("a fire of an interval is on a closed day by the date in its zone", () => {
     const spec: EverySchedule = {
       kind: "every",
       everyMs: 12 * 3_600_000,
@@ -67,7 +67,7 @@ describe("fires on days that calendars close", () => {
     ]);
   });
 
-  it("move to the next or previous open day at the same wall time, with a note", () => {
+  it("a roll moves fires to the next or previous open day at the same wall time, with a note", () => {
     const next = compile(office("0 9 1 * *", "next")).next(at("2026-04-15T00:00Z"));
     expect([iso(next?.nominal ?? 0), next?.notes]).toEqual([
       "2026-05-04T09:00Z",
@@ -80,7 +80,7 @@ describe("fires on days that calendars close", () => {
     ]);
   });
 
-  it("stay in their month under modified following", () => {
+  it("modified following keeps fires in their month", () => {
     const spec = office("0 9 L * *", "modified_following");
     // 31 January, 28 February and 31 May 2026 are weekend days at a month's end.
     expect(nominals(spec, "2026-01-01T00:00Z", "2026-06-15T00:00Z")).toEqual([
@@ -92,7 +92,7 @@ describe("fires on days that calendars close", () => {
     ]);
   });
 
-  it("merge where they coincide: one occurrence, with every origin noted", () => {
+  it("a roll merges fires that coincide into one occurrence, with a note of every origin", () => {
     const schedule = compile(office("0 9 * * *", "next"));
     const fires = schedule.between(at("2026-04-30T12:00Z"), at("2026-05-05T12:00Z"), 10);
     expect(fires.map((fire) => iso(fire.nominal))).toEqual(["2026-05-04T09:00Z", "2026-05-05T09:00Z"]);
@@ -104,7 +104,7 @@ describe("fires on days that calendars close", () => {
     expect(fires[1]?.notes).toEqual([]);
   });
 
-  it("merge among themselves: the earliest is the one that moved", () => {
+  it("a roll merges moved fires that coincide into the earliest one", () => {
     const fire = compile(office("0 9 * * SAT,SUN", "next")).next(at("2026-06-01T00:00Z"));
     expect([iso(fire?.nominal ?? 0), fire?.notes]).toEqual([
       "2026-06-01T09:00Z",
@@ -115,7 +115,7 @@ describe("fires on days that calendars close", () => {
     ]);
   });
 
-  it("mix in order with those of the day that they move to", () => {
+  it("moved fires mix in order with those of their target day", () => {
     // Friday has 07:00 and 18:00 of its own; Saturday's 07:00 and 18:00, Sunday's too, move back onto them.
     expect(nominals(office("0 7,18 * * *", "previous"), "2026-06-05T00:00Z", "2026-06-08T12:00Z")).toEqual([
       "2026-06-05T07:00Z",
@@ -130,7 +130,7 @@ describe("fires on days that calendars close", () => {
     ]);
   });
 
-  it("land right after a gap, or nowhere, as the policy says", () => {
+  it("moved fires land right after a gap, or are lost, according to the dst policy", () => {
     const base = { timeZone: "Europe/Paris", calendars: { exclude: ["change"], roll: "next" as const } };
     const fire = compile(office("30 2 28 3 *", undefined, base)).next(at("2026-01-01T00:00Z"));
     expect([iso(fire?.nominal ?? 0), fire?.notes]).toEqual([
@@ -146,7 +146,7 @@ describe("fires on days that calendars close", () => {
     expect(skipping.removedBetween(at("2026-01-01T00:00Z"), at("2026-12-31T00:00Z"), 5)).toHaveLength(1);
   });
 
-  it("are lost when no open day is within 366 days, with a note", () => {
+  it("a roll loses a fire without an open day within 366 days, with a note", () => {
     const schedule = compile(office("0 9 1 * *", undefined, { calendars: { exclude: ["closing"], roll: "next" } }));
     expect(iso(schedule.nextNominal(at("2026-05-02T00:00Z")))).toBe("2041-01-01T09:00Z");
     const merged = schedule.next(at("2026-05-02T00:00Z"))?.notes ?? [];
@@ -164,7 +164,7 @@ describe("fires on days that calendars close", () => {
     });
   });
 
-  it("are none at all when a calendar closes every day, and the answer comes at once", () => {
+  it("a calendar that closes every day removes all fires, and the search ends immediately", () => {
     const rolls: Roll[] = ["skip", "next", "previous", "modified_following"];
     for (const roll of rolls) {
       const schedule = compile(office("* * * * * *", undefined, { calendars: { exclude: ["all"], roll } }));
@@ -173,7 +173,7 @@ describe("fires on days that calendars close", () => {
     }
   });
 
-  it("come out of a dense schedule in order: every second of a weekend merges into Monday's", () => {
+  it("a schedule for every second stays in order: every second of a weekend merges into Monday's", () => {
     const schedule = compile(office("* * * * * *", "next"));
     const friday = at("2026-06-05T23:59:58Z");
     expect(
@@ -184,7 +184,7 @@ describe("fires on days that calendars close", () => {
     );
   });
 
-  it("respect the bounds after they moved", () => {
+  it("bounds apply to moved fires", () => {
     const endsAt = at("2026-05-02T00:00Z");
     const schedule = compile(office("0 9 1 * *", "next", { endsAt }));
     expect(schedule.next(at("2026-04-15T00:00Z"))).toBeNull();
@@ -199,16 +199,16 @@ describe("a clock that goes back over midnight (St. John's, 7 November 2010, 00:
     timeZone: "America/St_Johns",
     calendars: { exclude: [calendar] },
   });
-  // 00:00 on the 7th first comes at 02:30Z; at 02:31Z it is 23:01 on the 6th again, and at 03:30Z the 7th begins anew.
+  // The 7th begins at 02:30Z for the first time; at 02:31Z it is 23:01 on the 6th again, and at 03:30Z the 7th begins again.
 
-  it("serves the second end of an open day, though the closed day had begun", () => {
+  it("fires in the second end of an open day, although the closed day had begun", () => {
     const schedule = compile(minutely("seventh"));
     expect(iso(schedule.nextNominal(at("2010-11-07T02:29Z")))).toBe("2010-11-07T02:31Z");
     expect(iso(schedule.previousNominal(at("2010-11-07T02:31Z")))).toBe("2010-11-07T02:29Z");
     expect(iso(schedule.nextNominal(at("2010-11-07T03:29Z")))).toBe("2010-11-08T03:30Z");
   });
 
-  it("serves the first beginning of an open day, though the closed day comes back", () => {
+  it("fires in the first beginning of an open day, although the closed day returns", () => {
     const schedule = compile(minutely("sixth"));
     expect(iso(schedule.nextNominal(at("2010-11-06T12:00Z")))).toBe("2010-11-07T02:30Z");
     expect(iso(schedule.nextNominal(at("2010-11-07T02:30Z")))).toBe("2010-11-07T03:30Z");

@@ -31,7 +31,7 @@ describe("the check of a schedule", () => {
         { job: "a", on: "failure" },
       ],
     },
-  ])("accepts %j", (spec) => {
+  ])("accepts the schedule %j", (spec) => {
     expect(problems(spec)).toEqual([]);
   });
 
@@ -40,14 +40,18 @@ describe("the check of a schedule", () => {
     ["an expression that never fires", cron({ cron: "0 0 30 2 *" }), "/cron cron_never_fires: "],
     ["an unknown zone", cron({ timeZone: "Europe/Bonn" }), "/time_zone time_zone_unknown: "],
     ["an unknown zone of an interval", every({ timeZone: "+02:00" }), "/time_zone time_zone_unknown: "],
-    ["an interval below a second", every({ everyMs: 999 }), "/every schedule_invalid: every is at least one second"],
+    [
+      "an interval below a second",
+      every({ everyMs: 999 }),
+      "/every schedule_invalid: Field every must be at least one second",
+    ],
     ["half a millisecond", every({ everyMs: 1_000.5 }), "/every schedule_invalid: "],
     ["an anchor that is no instant", every({ anchor: Number.NaN }), "/starts_at schedule_invalid: "],
-    ["a negative jitter", every({ jitterMs: -1 }), "/jitter schedule_invalid: jitter is a duration"],
+    ["a negative jitter", every({ jitterMs: -1 }), "/jitter schedule_invalid: Field jitter must be a duration"],
     [
       "a jitter as long as the interval",
       every({ jitterMs: 60_000 }),
-      "/jitter schedule_invalid: a jitter of 60000 ms is as long as",
+      "/jitter schedule_invalid: A jitter of 60000 ms is as long as",
     ],
     [
       "a jitter as long as the smallest cron interval",
@@ -57,20 +61,24 @@ describe("the check of a schedule", () => {
     [
       "an end before the start",
       cron({ startsAt: 10, endsAt: 9 }),
-      "/ends_at schedule_invalid: the schedule ends before it starts",
+      "/ends_at schedule_invalid: The schedule ends before it starts",
     ],
     ["a start that is no instant", cron({ startsAt: Infinity }), "/starts_at schedule_invalid: "],
     ["no runs", cron({ maxRuns: 0 }), "/max_runs schedule_invalid: "],
-    ["calendars without names", cron({ calendars: {} }), "/calendars schedule_invalid: calendars names none"],
+    [
+      "calendars without names",
+      cron({ calendars: {} }),
+      "/calendars schedule_invalid: Field calendars names no calendar",
+    ],
     [
       "a roll without calendars",
       cron({ calendars: { roll: "next" } }),
-      '/calendars schedule_invalid: roll "next" has nothing to roll',
+      '/calendars schedule_invalid: Roll "next" has no calendar',
     ],
     [
       "one calendar on both sides",
       cron({ calendars: { exclude: ["b", "a"], only: ["a"] } }),
-      '/calendars/exclude/1 schedule_invalid: calendar "a" is in exclude and in only',
+      '/calendars/exclude/1 schedule_invalid: Calendar "a" is in exclude and in only',
     ],
     ["an instant that is none", { kind: "at", at: Number.NaN }, "/at schedule_invalid: "],
     ["no upstream job", { kind: "after", after: [] }, "/after schedule_invalid: "],
@@ -90,13 +98,13 @@ describe("the check of a schedule", () => {
       },
       "/after/1 schedule_invalid: ",
     ],
-  ])("refuses %s", (_, spec, start) => {
+  ])("refuses a schedule with %s", (_, spec, start) => {
     const found = problems(spec);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(start);
   });
 
-  it("reports all problems at once, and throws the code of a single one", () => {
+  it("reports all problems of a schedule at once, and throws the code of a single one", () => {
     const spec = cron({ cron: "x * * * *", timeZone: "Nowhere", maxRuns: -1 });
     expect(checkSchedule(spec).map((item) => item.pointer)).toEqual(["/cron", "/time_zone", "/max_runs"]);
     expect(() => requireSchedule(spec)).toThrow(

@@ -32,7 +32,7 @@ describe("a manual schedule and one after other jobs", () => {
 });
 
 describe("a schedule for one instant", () => {
-  it("fires at it, once", () => {
+  it("a schedule for one instant fires at it, once", () => {
     const schedule = compile({ kind: "at", at: at("2026-05-01T09:00Z") });
     expect(schedule.next(at("2026-05-01T08:59:59.999Z"))).toEqual({
       nominal: at("2026-05-01T09:00Z"),
@@ -46,7 +46,7 @@ describe("a schedule for one instant", () => {
 });
 
 describe("an interval", () => {
-  it("counts elapsed time from its anchor, through clock changes, and fires at the anchor itself", () => {
+  it("an interval counts elapsed time from its anchor, through clock changes, and fires at the anchor itself", () => {
     const schedule = compile(every(86_400_000, "2026-03-28T00:30Z", { timeZone: "Europe/Paris" }));
     expect(iso(schedule.nextNominal(0))).toBe("2026-03-28T00:30:00.000Z");
     expect(
@@ -54,13 +54,13 @@ describe("an interval", () => {
     ).toEqual(["2026-03-29T00:30:00.000Z", "2026-03-30T00:30:00.000Z", "2026-03-31T00:30:00.000Z"]);
   });
 
-  it("has nothing before its anchor", () => {
+  it("an interval does not fire before its anchor", () => {
     const schedule = compile(every(1_000, "2026-01-01T00:00Z"));
     expect(schedule.previousNominal(at("2026-01-01T00:00Z"))).toBe(-1);
     expect(iso(schedule.previousNominal(at("2026-01-01T00:00Z") + 1))).toBe("2026-01-01T00:00:00.000Z");
   });
 
-  it("is found at once however long ago the anchor was", () => {
+  it("finds the next fire of an interval immediately for any age of the anchor", () => {
     const schedule = compile(every(1_000, "1970-01-01T00:00Z"));
     expect(iso(schedule.nextNominal(at("9999-12-31T23:59:58.500Z")))).toBe("9999-12-31T23:59:59.000Z");
   });
@@ -69,7 +69,7 @@ describe("an interval", () => {
 describe("bounds", () => {
   const bounded = compile(cron("0 * * * *", { startsAt: at("2026-05-01T09:00Z"), endsAt: at("2026-05-01T11:00Z") }));
 
-  it("include both of their instants", () => {
+  it("bounds include both of their instants", () => {
     expect(bounded.between(0, at("2100-01-01"), 10).map((fire) => iso(fire.nominal))).toEqual([
       "2026-05-01T09:00:00.000Z",
       "2026-05-01T10:00:00.000Z",
@@ -80,7 +80,7 @@ describe("bounds", () => {
     expect(bounded.previous(at("2026-05-01T09:00Z"))).toBeNull();
   });
 
-  it("do not move the grid of an interval", () => {
+  it("bounds do not shift the grid of an interval", () => {
     const schedule = compile(every(600_000, "2026-05-01T00:05Z", { startsAt: at("2026-05-01T09:00Z") }));
     expect(iso(schedule.nextNominal(0))).toBe("2026-05-01T09:05:00.000Z");
   });
@@ -89,7 +89,7 @@ describe("bounds", () => {
 describe("asking a schedule", () => {
   const hourly = compile(cron("0 * * * *"));
 
-  it("answers strictly later and strictly earlier, also between milliseconds", () => {
+  it("next is strictly later and previous strictly earlier, also between milliseconds", () => {
     const noon = at("2026-05-01T12:00Z");
     expect(hourly.nextNominal(noon - 0.5)).toBe(noon);
     expect(hourly.nextNominal(noon)).toBe(noon + 3_600_000);
@@ -99,13 +99,13 @@ describe("asking a schedule", () => {
     expect(hourly.previousNominal(noon - 0.5)).toBe(noon - 3_600_000);
   });
 
-  it("gives the fires of a range without its start, with its end, up to the limit", () => {
+  it("lists the fires of a range without its start, with its end, up to the limit", () => {
     const fires = hourly.between(at("2026-05-01T12:00Z"), at("2026-05-01T15:00Z"), 10);
     expect(fires.map((fire) => new Date(fire.nominal).getUTCHours())).toEqual([13, 14, 15]);
     expect(hourly.between(at("2026-05-01T12:00Z"), at("2026-05-01T15:00Z"), 2)).toHaveLength(2);
   });
 
-  it("notes what a clock change did", () => {
+  it("adds a note to a fire that a clock change affected", () => {
     const schedule = compile(cron("30 2 * * *", { timeZone: "Europe/Paris" }));
     expect(schedule.next(at("2026-03-29T00:00Z"))).toEqual({
       nominal: at("2026-03-29T01:00Z"),
@@ -115,7 +115,7 @@ describe("asking a schedule", () => {
     expect(schedule.next(at("2026-10-25T00:00Z"))?.notes).toEqual([{ kind: "overlap", pass: "first" }]);
   });
 
-  it("notes the jitter and keeps the nominal instant", () => {
+  it("adds a note for jitter and keeps the nominal instant", () => {
     const fire = compile(cron("0 9 * * *", { jitterMs: 30_000 })).next(at("2026-05-01T00:00Z"));
     const byMs = (fire?.fireAt ?? 0) - (fire?.nominal ?? 0);
     expect(iso(fire?.nominal ?? -1)).toBe("2026-05-01T09:00:00.000Z");
@@ -126,7 +126,7 @@ describe("asking a schedule", () => {
 });
 
 describe("compiling", () => {
-  it("refuses what the check refuses, unless the spec was checked before", () => {
+  it("compiling refuses an invalid schedule unless it was checked before", () => {
     const tooMuchJitter = cron("* * * * *", { jitterMs: 60_000 });
     expect(() => compile(tooMuchJitter)).toThrow(expect.objectContaining({ code: "schedule_invalid" }));
     expect(() => compileSchedule(tooMuchJitter, { jobId: "job_1", checked: true })).not.toThrow();

@@ -20,8 +20,8 @@ const zones = [
   "Africa/Casablanca",
   "Pacific/Apia",
 ];
-/** Of a walk. A search through a year of closed days takes its time. */
-const MOST_STEPS = { plain: 2_000, withCalendars: 200 };
+/** Maximum steps of a walk, since a search through a year of closed days is slow. */
+const MAX_STEPS = { plain: 2_000, withCalendars: 200 };
 
 const frequent = fc.constantFrom(
   "* * * * * *",
@@ -109,7 +109,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.constantFrom(...zones).chain((timeZ
 
 const HOUR_MS = 3_600_000;
 
-/** Schedules without calendars, asked within an hour or two of a change of the clock. */
+/** Schedules without calendars, with spans that begin within two hours of a clock change. */
 const acrossChanges: fc.Arbitrary<Scenario> = fc
   .record({
     timeZone: fc.constantFrom(...zones.slice(1)),
@@ -131,7 +131,7 @@ function changeAfter(timeZone: string, instant: number): number {
   return span.end;
 }
 
-/** Null for what can never fire. */
+/** Null for a schedule that can never fire. */
 function compile({ spec, rules }: Scenario): CompiledSchedule | null {
   const calendars = new Map([["days", compileCalendar({ name: "days", rules: [...rules] })]]);
   try {
@@ -145,18 +145,18 @@ function compile({ spec, rules }: Scenario): CompiledSchedule | null {
 /** Walks a limited number of fires; `before` is then the one at which the walk ended. */
 function walk(schedule: CompiledSchedule, one: Scenario): { before: number; count: number } {
   const { after, spanMs: length, spec } = one;
-  const most = spec.calendars === undefined ? MOST_STEPS.plain : MOST_STEPS.withCalendars;
+  const maxSteps = spec.calendars === undefined ? MAX_STEPS.plain : MAX_STEPS.withCalendars;
   const before = after + length;
   let fire = schedule.nextNominal(after);
   for (let count = 0; ; count += 1) {
     if (fire === -1 || fire >= before) return { before, count };
-    if (count === most) return { before: fire, count };
+    if (count === maxSteps) return { before: fire, count };
     fire = schedule.nextNominal(fire);
   }
 }
 
 describe("countBetween", () => {
-  it("equals the fires that nextNominal walks through, in every zone, under every policy, calendar and bound", () => {
+  it("countBetween equals the number of fires that nextNominal finds, in every zone, under every policy, calendar and bound", () => {
     let counted = 0;
     fc.assert(
       fc.property(scenarios, (one) => {
@@ -171,7 +171,7 @@ describe("countBetween", () => {
     expect(counted).toBeGreaterThan(250);
   });
 
-  it("equals the walk across a clock change, from within its gap or overlap too", () => {
+  it("countBetween equals a walk across a clock change, also from within its gap or overlap", () => {
     fc.assert(
       fc.property(acrossChanges, (one) => {
         const schedule = compile(one);
@@ -183,7 +183,7 @@ describe("countBetween", () => {
     );
   });
 
-  it("of a long span is the sum of its parts", () => {
+  it("countBetween of a long span is the sum of its parts", () => {
     fc.assert(
       fc.property(scenarios, fc.double({ min: 0, max: 1, noNaN: true }), (one, share) => {
         const schedule = compile(one);
@@ -200,7 +200,7 @@ describe("countBetween", () => {
 });
 
 describe("removedRange", () => {
-  it("is the first, the last and the number of the fires that removedBetween lists", () => {
+  it("removedRange equals the first, the last and the number of the fires that removedBetween lists", () => {
     let found = 0;
     fc.assert(
       fc.property(scenarios, (one) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { readCalendar } from "../../../src/calendar/parse-calendar.js";
+import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileCron } from "../../../src/cron/compile.js";
 import { compileSchedule } from "../../../src/schedule/compile-schedule.js";
 import type { CompiledSchedule } from "../../../src/schedule/compiled.js";
@@ -28,7 +28,7 @@ const YEAR = [NEW_YEAR - 1, at("2027-01-01T00:00:00+01:00")] as const;
 const YEAR_SECONDS = 365 * 86_400;
 
 describe("countBetween", () => {
-  it("counts each second of a year in a handful of steps, not in thirty million", () => {
+  it("counts each second of a year in a few steps, not in thirty million", () => {
     expect(berlin("* * * * * *").countBetween(...YEAR)).toBe(YEAR_SECONDS);
     const cron = compileCron("* * * * * *", { timeZone: "Europe/Berlin" });
     expect(cron.countBetween(...YEAR)).toBe(YEAR_SECONDS);
@@ -43,7 +43,7 @@ describe("countBetween", () => {
     expect(every.countBetween(NEW_YEAR, NEW_YEAR + 2_000)).toBe(1);
   });
 
-  it("leaves both ends out, to the fraction of a millisecond", () => {
+  it("excludes both ends of the span, to the fraction of a millisecond", () => {
     const daily = berlin("0 0 * * *");
     const next = at("2026-01-02T00:00:00+01:00");
     expect(daily.countBetween(NEW_YEAR, next)).toBe(0);
@@ -52,32 +52,32 @@ describe("countBetween", () => {
     expect(daily.countBetween(next, NEW_YEAR)).toBe(0);
   });
 
-  it("counts one instant once and what only others fire never", () => {
+  it("counts a single instant once, and nothing for a schedule without times", () => {
     const once = compile({ kind: "at", at: NEW_YEAR });
     expect([once.countBetween(...YEAR), once.countBetween(NEW_YEAR, Infinity)]).toEqual([1, 0]);
     expect(compile({ kind: "manual" }).countBetween(-Infinity, Infinity)).toBe(0);
   });
 
-  it("counts what a clock change does to a fixed time by the schedule's policy", () => {
+  it("counts the fires of a fixed time at a clock change by the dst policy", () => {
     const count = (dst: CronSchedule["dst"] & object) => berlin("30 2 * * *", { dst }).countBetween(...YEAR);
     expect(count({ gap: "after", overlap: "first" })).toBe(365);
     expect(count({ gap: "skip", overlap: "second" })).toBe(364);
     expect(count({ gap: "after", overlap: "both" })).toBe(366);
   });
 
-  it("counts once the fire that a gap moves onto another", () => {
+  it("counts a fire that a gap moves onto another once", () => {
     expect(berlin("30 2 * * *").countBetween(...YEAR)).toBe(365);
     expect(berlin("30 2,3 * * *").countBetween(...YEAR)).toBe(730);
     expect(berlin("0 2,3 * * *").countBetween(...YEAR)).toBe(729);
   });
 
-  it("stays within starts_at and ends_at, both included", () => {
+  it("counts within starts_at and ends_at, both included", () => {
     const startsAt = at("2026-06-01T00:00:00+02:00");
     const endsAt = at("2026-06-03T00:00:00+02:00");
     expect(berlin("0 0 * * *", { startsAt, endsAt }).countBetween(...YEAR)).toBe(3);
   });
 
-  it("ends with the year 9999", () => {
+  it("counts up to the year 9999", () => {
     const yearly = compile({ kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" });
     expect(yearly.countBetween(at("9989-06-01T00:00:00Z"), Infinity)).toBe(10);
   });
@@ -95,7 +95,7 @@ describe("removedRange", () => {
   const friday = at("2026-03-27T23:59:59+01:00");
   const monday = at("2026-03-30T00:00:00+02:00");
 
-  it("tells the first, the last and the number of what calendars take away between two fires", () => {
+  it("reports the first, the last and the number of the fires that calendars remove between two fires", () => {
     const seconds = rolled("* * * * * *", "skip");
     expect(seconds.nextNominal(friday)).toBe(monday);
     const note = (reason: string) => [{ kind: "excluded", calendar: "weekend", reason }];
@@ -106,13 +106,13 @@ describe("removedRange", () => {
     });
   });
 
-  it("is null where nothing is taken away", () => {
+  it("the removed range is null if no fire is removed", () => {
     expect(rolled("* * * * * *", "skip").removedRange(friday - 1_000, friday)).toBeNull();
     expect(rolled("0 9 * * *", "next").removedRange(...YEAR)).toBeNull();
     expect(berlin("0 9 * * *").removedRange(...YEAR)).toBeNull();
   });
 
-  it("has what a roll loses to a gap and to the end of the schedule", () => {
+  it("the removed range includes fires that a roll loses to a gap and to the end of the schedule", () => {
     const sunday = at("2026-03-29T00:00:00+01:00");
     const gaps = compile({
       kind: "cron",
@@ -133,7 +133,7 @@ describe("removedRange", () => {
 });
 
 describe("mergedAt", () => {
-  it("tells the fires that a roll moved onto another, without the one that the occurrence stands for", () => {
+  it("mergedAt lists the fires that a roll moved onto another, without the one that remains", () => {
     const monday = at("2026-06-08T09:00:00+02:00");
     const saturday = at("2026-06-06T09:00:00+02:00");
     const sunday = at("2026-06-07T09:00:00+02:00");
@@ -147,7 +147,7 @@ describe("mergedAt", () => {
 });
 
 describe("mergedBetween", () => {
-  it("tells what was merged into any of them, as asking each would, a clock change included", () => {
+  it("mergedBetween lists the same fires as mergedAt of each instant, across a clock change too", () => {
     for (const roll of ["next", "previous", "modified_following"] as const) {
       const schedule = rolled("0 */6 * * *", roll);
       const [from, to] = [at("2026-03-20T06:00:00+01:00"), at("2026-04-20T06:00:00+02:00")];
@@ -160,7 +160,7 @@ describe("mergedBetween", () => {
     }
   });
 
-  it("asks no more of them than it may", () => {
+  it("mergedBetween reads no more instants than its limit", () => {
     const monday = at("2026-06-08T00:00:00+02:00");
     expect(rolled("0 * * * *", "next").mergedBetween(monday, monday + 30 * 86_400_000, 2)).toHaveLength(4);
     expect(rolled("0 * * * *", "skip").mergedBetween(monday, monday + 30 * 86_400_000, 2)).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileJitter } from "../../../src/schedule/jitter.js";
+import { compileJitter } from "../../../src/schedule/schedule.js";
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
@@ -16,11 +16,11 @@ function chiSquared(values: number[], bound: number, buckets: number): number {
 }
 
 describe("jitter", () => {
-  it("is zero without a bound", () => {
+  it("jitter is zero without a bound", () => {
     expect(compileJitter("job", 0)(START)).toBe(0);
   });
 
-  it("is a fixed function of job and nominal instant", () => {
+  it("jitter is a fixed function of job and nominal instant", () => {
     // Changing the hash moves the fires of every running schedule: these values stay.
     const jitter = compileJitter("job_019a8c4e-7d1b-7000-8000-000000000001", 30_000);
     expect([0, 1, 2].map((hour) => jitter(START + hour * HOUR))).toMatchInlineSnapshot(`
@@ -32,25 +32,25 @@ describe("jitter", () => {
     `);
   });
 
-  it("spreads the instants of one job evenly", () => {
+  it("jitter spreads the instants of one job evenly", () => {
     const jitter = compileJitter("job_1", 60_000);
     const values = Array.from({ length: 20_000 }, (_, hour) => jitter(START + hour * HOUR));
     expect(chiSquared(values, 60_000, 100)).toBeLessThan(99 + 5 * Math.sqrt(200));
   });
 
-  it("spreads the jobs of one instant evenly, also those with nearly equal ids", () => {
+  it("jitter spreads the jobs of one instant evenly, also those with nearly equal ids", () => {
     const values = Array.from({ length: 20_000 }, (_, index) => compileJitter(`job_${index}`, 60_000)(START));
     expect(chiSquared(values, 60_000, 100)).toBeLessThan(99 + 5 * Math.sqrt(200));
   });
 
-  it("spreads bounds that are longer than 32 bits of milliseconds", () => {
+  it("jitter spreads evenly over more than 32 bits of milliseconds", () => {
     const bound = 90 * 24 * HOUR;
     const values = Array.from({ length: 20_000 }, (_, second) => compileJitter("job_1", bound)(START + second * 1_000));
     expect(Math.max(...values)).toBeLessThan(bound);
     expect(chiSquared(values, bound, 100)).toBeLessThan(99 + 5 * Math.sqrt(200));
   });
 
-  it("of neighbouring instants has nothing to do with one another", () => {
+  it("the jitter of neighbouring instants is independent", () => {
     const jitter = compileJitter("job_1", 1_000);
     const pairs = Array.from({ length: 20_000 }, (_, minute) => {
       const [one, other] = [jitter(START + minute * 60_000), jitter(START + (minute + 1) * 60_000)];

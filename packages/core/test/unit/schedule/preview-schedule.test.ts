@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { readCalendar } from "../../../src/calendar/parse-calendar.js";
+import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { previewSchedule } from "../../../src/schedule/preview-schedule.js";
 import type { CronSchedule, ScheduleSpec } from "../../../src/schedule/spec.js";
 
@@ -22,7 +22,7 @@ const preview = (spec: ScheduleSpec, count = 3) =>
 const warnings = (spec: ScheduleSpec) => preview(spec).warnings.map(({ code }) => code);
 
 describe("a preview", () => {
-  it("shows the fires in the schedule's own time, with excluded ones between them", () => {
+  it("a preview shows the fires in the zone of the schedule, with excluded ones between them", () => {
     const { fires, description } = preview(
       cron("15 9 * * FRI,SAT,SUN,MON", { calendars: { exclude: ["sundays"] } }),
       4,
@@ -40,36 +40,36 @@ describe("a preview", () => {
     );
   });
 
-  it("shows what is excluded when nothing fires", () => {
+  it("a preview shows excluded fires if nothing fires", () => {
     const { fires } = preview(cron("15 9 * * SUN", { calendars: { exclude: ["sundays"] } }));
     expect(fires.map(({ outcome }) => outcome)).toEqual(["excluded", "excluded", "excluded"]);
   });
 
-  it("of a manual schedule is empty, without warnings", () => {
+  it("the preview of a manual schedule is empty, without warnings", () => {
     expect(preview({ kind: "manual" })).toEqual({ description: "Only when asked", fires: [], warnings: [] });
   });
 });
 
 describe("warnings", () => {
-  it("are none for an ordinary schedule", () => {
+  it("gives no warnings for an ordinary schedule", () => {
     expect(warnings(cron("15 9 * * *"))).toEqual([]);
     expect(warnings({ kind: "every", everyMs: 60_000, anchor: 0 })).toEqual([]);
     expect(warnings(cron("*/15 * * * *"))).toEqual([]);
   });
 
-  it("name the dates of the coming year on which the clock changes a fire", () => {
+  it("warns of the dates in the coming year on which a clock change affects a fire", () => {
     expect(preview(cron("30 2 * * *")).warnings).toEqual([
       {
         code: "clock_change",
         at: at("2027-03-28T01:00Z"),
         message:
-          "on 2027-03-28 the clock in Europe/Paris skips 02:00 to 03:00: the fire at 02:30 happens right after, at 03:00",
+          "On 2027-03-28 the clock in Europe/Paris skips 02:00 to 03:00: the fire at 02:30 happens right after, at 03:00.",
       },
       {
         code: "clock_change",
         at: at("2027-10-31T01:00Z"),
         message:
-          "on 2027-10-31 the clock in Europe/Paris repeats 02:00 to 03:00: the fire at 02:30 happens the first time",
+          "On 2027-10-31 the clock in Europe/Paris repeats 02:00 to 03:00: the fire at 02:30 happens the first time.",
       },
     ]);
     const messages = preview(cron("30 2 * * *", { dst: { gap: "skip", overlap: "both" } })).warnings.map(
@@ -78,7 +78,7 @@ describe("warnings", () => {
     expect(messages).toEqual([expect.stringContaining("does not happen"), expect.stringContaining("happens twice")]);
   });
 
-  it("leave out clock changes on days that a calendar closes", () => {
+  it("does not warn of clock changes on days that a calendar closes", () => {
     expect(warnings(cron("30 2 * * *", { calendars: { exclude: ["sundays"] } }))).toEqual([]);
   });
 
@@ -97,7 +97,7 @@ describe("warnings", () => {
     ],
     ["bounds without a fire", cron("15 9 1 1 *", { startsAt: NOW, endsAt: NOW + 1 }), ["never_fires"]],
     ["a distant first fire", cron("15 9 29 2 MON", { dayMatch: "and" }), ["first_fire_far"]],
-  ])("for %s", (_, spec, expected) => {
+  ])("warns of %s", (_, spec, expected) => {
     expect(warnings(spec)).toEqual(expected);
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { readCalendar } from "../../../src/calendar/parse-calendar.js";
+import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileSchedule } from "../../../src/schedule/compile-schedule.js";
 import type { CompiledSchedule } from "../../../src/schedule/compiled.js";
 import type { CalendarRule, EverySchedule, Roll, ScheduleSpec } from "../../../src/schedule/spec.js";
@@ -49,7 +49,7 @@ const spec = fc
     ...(bounds === undefined ? {} : { startsAt: Math.min(...bounds), endsAt: Math.max(...bounds) }),
   }));
 
-/** The laws that a schedule breaks when it is asked from an instant. */
+/** The laws that a schedule breaks for searches from an instant. */
 function brokenLaws(schedule: CompiledSchedule, from: number): string[] {
   const broken: string[] = [];
   const next = schedule.nextNominal(from);
@@ -72,7 +72,7 @@ function brokenLaws(schedule: CompiledSchedule, from: number): string[] {
 }
 
 describe("every schedule", () => {
-  it("is strictly increasing and the same from any instant, and previous is the inverse of next", () => {
+  it("every schedule is strictly increasing and the same from any instant, and previous is the inverse of next", () => {
     let asked = 0;
     fc.assert(
       fc.property(spec, instant, fc.double({ min: 0, max: 0.999, noNaN: true }), (one, whole, fraction) => {
@@ -85,7 +85,7 @@ describe("every schedule", () => {
     expect(asked).toBeGreaterThan(300);
   });
 
-  it("that starts longer ahead than a search through closed days goes keeps the laws", () => {
+  it("a schedule that starts later than a search through closed days reaches keeps the laws", () => {
     const anchor = Date.UTC(2051, 9, 29, 0, 0, 1);
     for (const roll of ["skip", "next", "previous", "modified_following"] as const) {
       const calendar = { exclude: ["office"], roll };
@@ -94,7 +94,7 @@ describe("every schedule", () => {
     }
   });
 
-  it("stays within its bounds and below its jitter, the same for every compilation", () => {
+  it("every schedule stays within its bounds and below its jitter, the same for every compilation", () => {
     fc.assert(
       fc.property(spec, instant, fc.integer({ min: 1, max: 999 }), (one, from, jitterMs) => {
         const jittered = { ...one, jitterMs };

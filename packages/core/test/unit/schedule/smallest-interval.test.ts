@@ -19,11 +19,11 @@ describe("the smallest interval of a cron expression", () => {
     ["0 12 * * MON", 7 * 86_400],
     ["0 0 29 2 *", 1461 * 86_400],
     ["0 6,23 * * *", 7 * 3600],
-  ])("%s is %i seconds", (cron, seconds) => {
+  ])("the smallest interval of %s is %i seconds", (cron, seconds) => {
     expect(smallest(cron)).toBe(seconds);
   });
 
-  it("counts what a clock change pushes together", () => {
+  it("the smallest interval includes fires that a clock change moves together", () => {
     // 02:30 does not exist on the day of the change and fires at 03:00, half an hour before 03:30.
     expect(smallest("30 1,2,3 * * *", "Europe/Paris")).toBe(1800);
     expect(smallest("30 1,2,3 * * *", "UTC")).toBe(3600);
@@ -31,7 +31,7 @@ describe("the smallest interval of a cron expression", () => {
     expect(smallest("45 * * * *", "Australia/Lord_Howe")).toBe(1800);
   });
 
-  it("is the distance of the closest pair of fires, for generated times of day", () => {
+  it("the smallest interval is the distance of the closest pair of fires, for generated times of day", () => {
     const field = (max: number) =>
       fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 4 }).map((values) => values.join(","));
     fc.assert(

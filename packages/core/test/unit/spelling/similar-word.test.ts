@@ -10,20 +10,20 @@ describe("the word that was probably meant", () => {
     ["maxattempt", "max_attempts"],
     ["datadir", "data_dir"],
     ["prot", "port"],
-  ])("of %s is %s", (given, meant) => {
+  ])("the most similar word to %s is %s", (given, meant) => {
     expect(similarWord(given, ["task", "schedule", "priority", "time_zone", "max_attempts", "port", "data_dir"])).toBe(
       meant,
     );
   });
 
-  it("is none when nothing is near, or when the text is long", () => {
+  it("finds no similar word if none is near, or if the text is long", () => {
     for (const word of ["elephant", "", "x", "tax_office", "colour"])
       expect(similarWord(word, ["task", "queue", "port"])).toBeUndefined();
     expect(similarWord("abc", ["xyz", "key"])).toBeUndefined();
     expect(similarWord("x".repeat(65), ["x".repeat(64)])).toBeUndefined();
   });
 
-  it("counts insertions, deletions, replacements and swaps as one slip each", () => {
+  it("counts insertions, deletions, replacements and swaps as one edit each", () => {
     expect([
       slipsBetween("ab", "abc"),
       slipsBetween("abc", "ab"),

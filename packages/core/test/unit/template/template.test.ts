@@ -40,16 +40,16 @@ describe("Template", () => {
     ['{{"id": {payload.customer.id}}}', '{"id": 42}'],
     ["}}{{", "}{"],
     ["$1 $& %s \\{{", "$1 $& %s \\{"],
-  ])("renders %j", (source, expected) => {
+  ])("renders the template %j", (source, expected) => {
     expect(new Template(source).render({ payload })).toBe(expected);
   });
 
-  it("names the paths that it needs", () => {
+  it("lists the paths of a template", () => {
     expect(new Template("{payload.a}-{payload.b.0}").paths).toEqual(["payload.a", "payload.b.0"]);
     expect(new Template("{{payload.a}}").paths).toEqual([]);
   });
 
-  it("gives any text back when its braces are doubled", () => {
+  it("renders any text with doubled braces as itself", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const doubled = text.replaceAll("{", "{{").replaceAll("}", "}}");
@@ -58,7 +58,7 @@ describe("Template", () => {
     );
   });
 
-  it("puts values in as they are, braces and all", () => {
+  it("inserts values unchanged, braces included", () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         expect(new Template("<{payload.v}>").render({ payload: { v: value } })).toBe(`<${value}>`);
@@ -67,9 +67,9 @@ describe("Template", () => {
   });
 
   it.each([
-    ["a {payload.b", 3, "a { that nothing closes"],
-    ["a } b", 3, "a } that closes nothing"],
-    ["{payload.a}}", 12, "a } that closes nothing"],
+    ["a {payload.b", 3, "Nothing closes this {"],
+    ["a } b", 3, "A } closes nothing"],
+    ["{payload.a}}", 12, "A } closes nothing"],
     ["{}", 1, '"" does not start with payload'],
     ["ab{secret.x}", 3, '"secret.x" does not start with payload'],
     ["{ payload.a }", 1, "does not start with payload"],
@@ -80,19 +80,19 @@ describe("Template", () => {
     ["{payload['a']}", 1, "does not start with payload"],
     ["{payload.01}", 1, '"01" is not a name'],
     ["{payload.{payload.a}}", 1, "is not a name"],
-    ["{payload.__proto__.x}", 1, "the name __proto__ is not allowed"],
-    ["{payload.constructor}", 1, "the name constructor is not allowed"],
-    ["{payload.a.prototype}", 1, "the name prototype is not allowed"],
+    ["{payload.__proto__.x}", 1, "The name __proto__ is not allowed"],
+    ["{payload.constructor}", 1, "The name constructor is not allowed"],
+    ["{payload.a.prototype}", 1, "The name prototype is not allowed"],
     [`{payload${".a".repeat(16)}}`, 1, "has more than 16 names"],
-    [`${"{payload.a}".repeat(64)}x{payload.a}`, 706, "more than 64 places"],
-  ])("refuses %j and says where it is wrong", (source, position, why) => {
+    [`${"{payload.a}".repeat(64)}x{payload.a}`, 706, "more than 64 placeholders"],
+  ])("refuses the template %j with the position of the problem", (source, position, why) => {
     const error = refusedSource(source);
     expect(error.code).toBe("template_invalid");
     expect(error.message).toContain(`at character ${position}: `);
     expect(error.message).toContain(why);
   });
 
-  it("refuses a template that is too long, and one that renders to too much", () => {
+  it("refuses a template that is too long, or whose rendered text is", () => {
     expect(refusedSource("x".repeat(4_097)).message).toContain("has 4097 characters; at most 4096");
     expect(refusedSource("xxx", { maxLength: 2 }).code).toBe("template_invalid");
     const template = new Template("{payload.v}", { maxRendered: 10 });
@@ -101,15 +101,15 @@ describe("Template", () => {
   });
 
   it.each([
-    ["a{payload.missing}", "{payload.missing} at character 2 has no value: there is no payload.missing"],
-    ["{payload.customer.x.y}", "there is no payload.customer.x"],
-    ["{payload.customer.name.length}", "there is no payload.customer.name.length"],
-    ["{payload.items.2.sku}", "there is no payload.items.2"],
-    ["{payload.nothing}", "payload.nothing is null"],
-    ["{payload.nothing.deeper}", "there is no payload.nothing.deeper"],
-    ["{payload.toString}", "there is no payload.toString"],
-    ["{payload.hasOwnProperty}", "there is no payload.hasOwnProperty"],
-  ])("refuses %j for want of a value", (source, why) => {
+    ["a{payload.missing}", "{payload.missing} at character 2 has no value: payload.missing does not exist."],
+    ["{payload.customer.x.y}", "payload.customer.x does not exist."],
+    ["{payload.customer.name.length}", "payload.customer.name.length does not exist."],
+    ["{payload.items.2.sku}", "payload.items.2 does not exist."],
+    ["{payload.nothing}", "payload.nothing is null."],
+    ["{payload.nothing.deeper}", "payload.nothing.deeper does not exist."],
+    ["{payload.toString}", "payload.toString does not exist."],
+    ["{payload.hasOwnProperty}", "payload.hasOwnProperty does not exist."],
+  ])("refuses to render %j without a value", (source, why) => {
     const error = refusedValue(source);
     expect(error.code).toBe("template_value_missing");
     expect(error.message).toContain(why);
@@ -119,20 +119,20 @@ describe("Template", () => {
     ["{payload.customer}", "payload.customer is an object"],
     ["{payload.items}", "payload.items is a list"],
     ["{payload}", "payload is an object"],
-  ])("refuses %j: its value is no text", (source, why) => {
+  ])("refuses to render %j, whose value is not a scalar", (source, why) => {
     const error = refusedValue(source);
     expect(error.code).toBe("template_value_invalid");
     expect(error.message).toContain(why);
   });
 
-  it("takes the roots that its field allows", () => {
+  it("accepts the roots of its field only", () => {
     const template = new Template("{run.id}/{payload.a}", { roots: ["payload", "run"] });
     expect(template.render({ run: { id: "r1" }, payload: { a: 1 } })).toBe("r1/1");
-    expect(refusalOf(() => template.render({ payload: { a: 1 } })).message).toContain("there is no run");
+    expect(refusalOf(() => template.render({ payload: { a: 1 } })).message).toContain("run does not exist.");
     expect(refusedSource("{env.HOME}", { roots: ["payload", "run"] }).message).toContain("payload or run");
   });
 
-  it("renders or refuses any template over any data, and reaches nothing but the data", () => {
+  it("renders or refuses any template over any data, and reads nothing but the data", () => {
     const sources = fc.stringMatching(/^[{}a-z._0-9]{0,20}$/).map((tail) => `{payload.${tail}`);
     fc.assert(
       fc.property(sources, fc.jsonValue(), (source, value) => {

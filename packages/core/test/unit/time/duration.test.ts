@@ -1,4 +1,4 @@
-import { CarillonError, formatDuration, longestDurationMs, parseDuration } from "@carillon/core";
+import { CarillonError, formatDuration, maxDurationMs, parseDuration } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -19,7 +19,7 @@ describe("parseDuration", () => {
     ["90m", 90 * minute],
     ["007s", 7 * second],
     ["0s", 0],
-    ["36525d", longestDurationMs],
+    ["36525d", maxDurationMs],
     ["PT1H30M", 90 * minute],
     ["P1D", day],
     ["P2W", 14 * day],
@@ -27,7 +27,7 @@ describe("parseDuration", () => {
     ["PT0.5S", 500],
     ["PT1,25S", 1_250],
     ["PT0S", 0],
-  ])("reads %s", (text, expected) => {
+  ])("reads the duration %s", (text, expected) => {
     expect(parseDuration(text)).toBe(expected);
   });
 
@@ -50,36 +50,36 @@ describe("parseDuration", () => {
     ["PT1.5H", "has a fraction"],
     ["PT0.1234S", "has a fraction"],
     ["7D", "has a capital letter"],
-    ["30m1h", "cannot be read"],
-    ["1h1h", "cannot be read"],
-    ["h", "cannot be read"],
-    ["1hour", "cannot be read"],
-    ["P", "cannot be read"],
-    ["PT", "cannot be read"],
-    ["P1DT", "cannot be read"],
-    ["pt1h", "cannot be read"],
-    ["１h", "cannot be read"],
-    ["1e3s", "cannot be read"],
-    ["0x10s", "cannot be read"],
+    ["30m1h", "cannot be parsed"],
+    ["1h1h", "cannot be parsed"],
+    ["h", "cannot be parsed"],
+    ["1hour", "cannot be parsed"],
+    ["P", "cannot be parsed"],
+    ["PT", "cannot be parsed"],
+    ["P1DT", "cannot be parsed"],
+    ["pt1h", "cannot be parsed"],
+    ["１h", "cannot be parsed"],
+    ["1e3s", "cannot be parsed"],
+    ["0x10s", "cannot be parsed"],
     ["36525d1ms", "is longer than 36525d"],
     ["99999999999999999999d", "is longer than 36525d"],
     [`${"9".repeat(100)}s`, "has more than 64 characters"],
-  ])("refuses %j: it %s", (text, fault) => {
+  ])("refuses the duration %j, which %s", (text, problem) => {
     const error = refusalOf(text);
     expect(error.code).toBe("duration_invalid");
-    expect(error.message).toContain(fault);
-    expect(error.message).toMatch(/; write it as 1h30m, 500ms or 7d .* or as PT1H30M$/);
+    expect(error.message).toContain(problem);
+    expect(error.message).toMatch(/; write it as 1h30m, 500ms or 7d .* or as PT1H30M\.$/);
   });
 
-  it("reads what formatDuration wrote, for any duration", () => {
+  it("reads back any duration that formatDuration wrote", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: longestDurationMs }), (durationMs) => {
+      fc.property(fc.integer({ min: 0, max: maxDurationMs }), (durationMs) => {
         expect(parseDuration(formatDuration(durationMs))).toBe(durationMs);
       }),
     );
   });
 
-  it("gives a duration or refuses, whatever the text is", () => {
+  it("reads or refuses any text", () => {
     const texts = fc.oneof(fc.string(), fc.stringMatching(/^P?T?[0-9WDHMSYms.,+-]*$/));
     fc.assert(
       fc.property(texts, (text) => {
@@ -98,11 +98,11 @@ describe("formatDuration", () => {
     [90 * minute, "1h30m"],
     [14 * day, "14d"],
     [day + 1, "1d1ms"],
-  ])("writes %d ms shortly", (durationMs, text) => {
+  ])("writes %d ms in the shortest form", (durationMs, text) => {
     expect(formatDuration(durationMs)).toBe(text);
   });
 
-  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses %d", (durationMs) => {
+  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses to write the duration %d", (durationMs) => {
     expect(() => formatDuration(durationMs)).toThrow(RangeError);
   });
 });
@@ -117,7 +117,7 @@ function readOrRefused(text: string): number | "refused" {
 }
 
 function isDuration(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0 && value <= longestDurationMs;
+  return Number.isSafeInteger(value) && value >= 0 && value <= maxDurationMs;
 }
 
 function refusalOf(text: string): CarillonError {

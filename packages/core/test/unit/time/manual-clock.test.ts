@@ -10,14 +10,14 @@ function recorded(clock: ManualClock) {
 }
 
 describe("ManualClock", () => {
-  it("stands still until it is moved", () => {
+  it("a manual clock stands still until it is advanced", () => {
     const clock = new ManualClock(1_000);
     expect([clock.now(), clock.monotonic()]).toEqual([1_000, 0]);
     clock.advance(250);
     expect([clock.now(), clock.monotonic()]).toEqual([1_250, 250]);
   });
 
-  it("fires timers in order, each at its own time, and none that is not due", () => {
+  it("fires due timers in order, each at its own time", () => {
     const clock = new ManualClock(1_000);
     const { log, note } = recorded(clock);
     clock.setTimeout(note("c"), 300);
@@ -34,7 +34,7 @@ describe("ManualClock", () => {
     expect(clock.now()).toBe(86_401_300);
   });
 
-  it("fires a timer that a timer sets, if it is due by the end", () => {
+  it("fires a timer that another timer sets, if it is due by the end", () => {
     const clock = new ManualClock();
     const { log, note } = recorded(clock);
     const everySecond = () => {
@@ -47,7 +47,7 @@ describe("ManualClock", () => {
     expect(clock.pending).toBe(1);
   });
 
-  it("does not fire what was cleared, also by a timer of the same instant", () => {
+  it("does not fire a cleared timer, also one that a timer of the same instant cleared", () => {
     const clock = new ManualClock();
     const { log, note } = recorded(clock);
     const cleared = clock.setTimeout(note("cleared"), 10);
@@ -60,7 +60,7 @@ describe("ManualClock", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("jumps the wall clock alone: timers follow the monotonic one", () => {
+  it("a jump moves the wall clock alone, and timers follow the monotonic one", () => {
     const clock = new ManualClock(1_000_000);
     const { log, note } = recorded(clock);
     clock.setTimeout(note("it"), 500);
@@ -73,7 +73,7 @@ describe("ManualClock", () => {
     expect(log).toEqual(["it@999500"]);
   });
 
-  it("lets promises go on between timers, so that a loop which awaits sets its next timer in time", async () => {
+  it("lets promises proceed between timers, so that a loop sets its next timer in time", async () => {
     const clock = new ManualClock();
     const { log, note } = recorded(clock);
     const sleep = (delayMs: number) => new Promise<void>((wake) => void clock.setTimeout(wake, delayMs));
@@ -88,7 +88,7 @@ describe("ManualClock", () => {
     expect(log).toEqual(["round@100", "round@200", "round@300"]);
   });
 
-  it("refuses to move back: that is a jump", () => {
+  it("refuses to advance by a negative duration", () => {
     expect(() => new ManualClock().advance(-1)).toThrow(RangeError);
   });
 });

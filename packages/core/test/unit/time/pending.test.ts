@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { pending } from "../../../src/index.js";
 
 describe("a pending promise", () => {
-  it("is fulfilled from outside, once", async () => {
+  it("resolves a pending promise from outside, once", async () => {
     const { promise, resolve, reject } = pending<number>();
     resolve(1);
     resolve(2);
@@ -10,7 +10,7 @@ describe("a pending promise", () => {
     expect(await promise).toBe(1);
   });
 
-  it("is rejected from outside", async () => {
+  it("rejects a pending promise from outside", async () => {
     const { promise, reject } = pending<number>();
     reject(new Error("no"));
     await expect(promise).rejects.toThrow("no");

@@ -5,13 +5,13 @@ const trace = "0af7651916cd43dd8448eb211c80319c";
 const span = "b7ad6b7169203331";
 
 describe("traceparent", () => {
-  it("is read and written as W3C Trace Context has it", () => {
+  it("reads and writes a traceparent in the format of W3C Trace Context", () => {
     const text = `00-${trace}-${span}-01`;
     expect(parseTraceParent(text)).toEqual({ traceId: trace, spanId: span, flags: 1 });
     expect(formatTraceParent({ traceId: trace, spanId: span, flags: 1 })).toBe(text);
   });
 
-  it("is taken from a later version as far as it is known", () => {
+  it("reads the known fields of a traceparent of a later version", () => {
     expect(parseTraceParent(`01-${trace}-${span}-03-more`)).toEqual({ traceId: trace, spanId: span, flags: 3 });
   });
 
@@ -25,7 +25,7 @@ describe("traceparent", () => {
     `00-${trace}-${"0".repeat(16)}-01`,
     `00-${trace.toUpperCase()}-${span}-01`,
     ` 00-${trace}-${span}-01`,
-  ])("is nothing where it is not right: %s", (text) => {
+  ])("ignores an invalid traceparent: %s", (text) => {
     expect(parseTraceParent(text)).toBeNull();
   });
 });

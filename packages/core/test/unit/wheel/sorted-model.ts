@@ -1,4 +1,4 @@
-/** The wheel's contract in the plainest form: an array, searched from end to end. */
+/** A reference implementation of the wheel: a sorted array. */
 export class SortedModel<T> {
   readonly #tickMs: number;
   #entries: { id: number; tick: number; item: T }[] = [];

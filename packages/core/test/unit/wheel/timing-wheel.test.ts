@@ -5,7 +5,7 @@ import { SortedModel } from "./sorted-model.js";
 
 const day = 86_400_000;
 
-/** Mostly near, sometimes far, sometimes past: what crosses levels, slots and the current tick. */
+/** Mostly near, sometimes far, sometimes past, so that timers cross levels, slots and the current tick. */
 const offsets = fc.oneof(
   fc.integer({ min: -2_000, max: 2_000 }),
   fc.integer({ min: -70_000, max: 70_000 }),
@@ -27,7 +27,7 @@ const operations = fc.array(
 );
 
 describe("TimingWheel", () => {
-  it.each([1, 7, 50])("behaves as a sorted array does, with ticks of %d ms", (tickMs) => {
+  it.each([1, 7, 50])("a timing wheel with ticks of %d ms behaves like a sorted array", (tickMs) => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 41 }), operations, (startMs, steps) => {
         const wheel = new TimingWheel<number>({ startMs, tickMs });
@@ -60,7 +60,7 @@ describe("TimingWheel", () => {
     );
   });
 
-  it("gives what is due in the same millisecond in the order of insertion, however it got there", () => {
+  it("returns timers of the same millisecond in the order of insertion, on any path through the levels", () => {
     const wheel = new TimingWheel<string>({ startMs: 0 });
     wheel.insert(100_000, "a");
     wheel.advance(99_000);
@@ -70,14 +70,14 @@ describe("TimingWheel", () => {
     expect(wheel.advance(100_000)).toEqual(["a", "b", "c"]);
   });
 
-  it("gives past timers at once, oldest first", () => {
+  it("returns timers of the past immediately, oldest first", () => {
     const wheel = new TimingWheel<number>({ startMs: 1_000 });
     for (const due of [1_500, 900, 300, 600, -5]) wheel.insert(due, due);
     expect(wheel.advance(1_000)).toEqual([-5, 300, 600, 900]);
     expect(wheel.size).toBe(1);
   });
 
-  it("gives nothing early, and nothing twice, when the clock goes back [INV-9]", () => {
+  it("returns no timer early and none twice when the clock steps back [INV-9]", () => {
     const wheel = new TimingWheel<string>({ startMs: 10_000 });
     wheel.insert(20_000, "later");
     wheel.insert(10_500, "soon");
@@ -90,7 +90,7 @@ describe("TimingWheel", () => {
     expect(wheel.advance(20_000)).toEqual(["past too", "later"]);
   });
 
-  it("recovers from a clock that was a year ahead: timers keep their order and their times", () => {
+  it("keeps the order and the times of timers after the correction of a clock that was a year ahead", () => {
     const wheel = new TimingWheel<string>({ startMs: 1_000_000 });
     wheel.insert(1_000_000 + 500 * day, "far");
     expect(wheel.advance(1_000_000 + 365 * day)).toEqual([]);
@@ -110,11 +110,11 @@ describe("TimingWheel", () => {
     expect(wheel.advance(1_000_000 + 500 * day)).toEqual(["far"]);
   });
 
-  it.each([0, -1, 0.5, Number.NaN])("refuses ticks of %d ms", (tickMs) => {
+  it.each([0, -1, 0.5, Number.NaN])("refuses a timing wheel with ticks of %d ms", (tickMs) => {
     expect(() => new TimingWheel({ startMs: 0, tickMs })).toThrow(RangeError);
   });
 
-  it("takes no notice of a time that is no number", () => {
+  it("returns no timers when it advances to a time that is not a number", () => {
     const wheel = new TimingWheel<string>({ startMs: 1_000 });
     wheel.insert(5_000, "ahead");
     wheel.insert(10, "past");
@@ -124,7 +124,7 @@ describe("TimingWheel", () => {
     expect(wheel.size).toBe(2);
   });
 
-  it("says when it is next due: exactly within 256 ticks, in a few steps from any distance", () => {
+  it("nextDue is exact within 256 ticks and takes a few steps from any distance", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 42 }), fc.integer({ min: 0, max: 2 ** 42 }), (startMs, ahead) => {
         const wheel = new TimingWheel<string>({ startMs });
@@ -141,7 +141,7 @@ describe("TimingWheel", () => {
     );
   });
 
-  it("refuses the handle of a timer that is gone, though its place was given to another", () => {
+  it("refuses the handle of a removed timer whose index is in use again", () => {
     const wheel = new TimingWheel<string>({ startMs: 0 });
     const first = wheel.insert(10, "first");
     expect(wheel.cancel(first)).toBe(true);
@@ -154,7 +154,7 @@ describe("TimingWheel", () => {
     expect(wheel.cancel(12_345)).toBe(false);
   });
 
-  it("leaves what exceeds the maximum for the next time, in order, even if the clock has gone back", () => {
+  it("leaves timers beyond the maximum for the next advance, in order, even if the clock stepped back", () => {
     const wheel = new TimingWheel<number>({ startMs: 0 });
     for (let item = 0; item < 10; item++) wheel.insert(500 + (item >> 2), item);
     expect(wheel.advance(1_000, 3)).toEqual([0, 1, 2]);
@@ -165,7 +165,7 @@ describe("TimingWheel", () => {
     expect(wheel.advance(1_000)).toEqual([6, 7, 8, 9]);
   });
 
-  it("holds a hundred thousand timers of one instant and gives them all, in order", () => {
+  it("returns a hundred thousand timers of one instant in order", () => {
     const wheel = new TimingWheel<number>({ startMs: 5 });
     for (let item = 0; item < 100_000; item++) wheel.insert(3_600_000, item);
     expect(wheel.advance(3_599_999)).toEqual([]);

@@ -12,7 +12,7 @@ function dateOf(year: number, month: number, day: number): Date {
 }
 
 describe("calendar arithmetic equals Date's", () => {
-  it("for the first of every month of the years 1 to 9999", () => {
+  it("equals Date for the first of every month of the years 1 to 9999", () => {
     const wrong: string[] = [];
     for (let year = 1; year <= 9999; year++) {
       for (let month = 1; month <= 12; month++) {
@@ -26,7 +26,7 @@ describe("calendar arithmetic equals Date's", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("for any day", () => {
+  it("equals Date for any day", () => {
     const property = fc.property(fc.integer({ min: -719_162, max: 2_932_896 }), (epochDay) => {
       const date = new Date(epochDay * DAY_MS);
       const civil = { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };

@@ -21,7 +21,7 @@ describe("zone names", () => {
     "EST5EDT",
     "Etc/GMT+5",
     "GMT+0",
-  ])("%s is accepted", (name) => {
+  ])("accepts the zone name %s", (name) => {
     expect(resolveZone(name).name).toBe(name);
   });
 
@@ -31,7 +31,7 @@ describe("zone names", () => {
     ["US/Eastern", "America/New_York"],
     ["america/new_york", "America/New_York"],
     ["Zulu", "UTC"],
-  ])("%s is kept as written and means the same zone as %s", (name, other) => {
+  ])("keeps the name %s as written and resolves it to the same zone as %s", (name, other) => {
     const zone = resolveZone(name);
     expect(zone.name).toBe(name);
     expect(zone.canonicalName).toBe(resolveZone(other).canonicalName);
@@ -39,27 +39,30 @@ describe("zone names", () => {
   });
 
   it.each([
-    ["+05:30", 'time zone "+05:30" is an offset, not a zone; write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5"'],
-    ["-08", 'time zone "-08" is an offset, not a zone; write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5"'],
-    ["UTC+1", 'time zone "UTC+1" is an offset, not a zone; write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5"'],
-    ["", 'time zone "" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC"'],
+    [
+      "+05:30",
+      'Time zone "+05:30" is an offset, not a zone; write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5".',
+    ],
+    ["-08", 'Time zone "-08" is an offset, not a zone; write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5".'],
+    ["UTC+1", 'Time zone "UTC+1" is an offset, not a zone; write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5".'],
+    ["", 'Time zone "" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC".'],
     [
       "Mars/Olympus_Mons",
-      'time zone "Mars/Olympus_Mons" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC"',
+      'Time zone "Mars/Olympus_Mons" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC".',
     ],
-    ["Europe/Berln", 'time zone "Europe/Berln" is not an IANA time zone name; did you mean "Europe/Berlin"?'],
-    ["Asia/Berlin", 'time zone "Asia/Berlin" is not an IANA time zone name; did you mean "Europe/Berlin"?'],
-    ["new york", 'time zone "new york" is not an IANA time zone name; did you mean "America/New_York"?'],
-    ["Kolkata", 'time zone "Kolkata" is not an IANA time zone name; did you mean "Asia/Kolkata"?'],
-    [" UTC", 'time zone " UTC" is not an IANA time zone name; did you mean "UTC"?'],
-    ["PST", 'time zone "PST" is an abbreviation, not an IANA time zone name; did you mean "America/Los_Angeles"?'],
-    ["ist", 'time zone "ist" is an abbreviation, not an IANA time zone name; did you mean "Asia/Calcutta"?'],
-    ["a\u0000b", 'time zone "a\\u0000b" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC"'],
+    ["Europe/Berln", 'Time zone "Europe/Berln" is not an IANA time zone name; did you mean "Europe/Berlin"?'],
+    ["Asia/Berlin", 'Time zone "Asia/Berlin" is not an IANA time zone name; did you mean "Europe/Berlin"?'],
+    ["new york", 'Time zone "new york" is not an IANA time zone name; did you mean "America/New_York"?'],
+    ["Kolkata", 'Time zone "Kolkata" is not an IANA time zone name; did you mean "Asia/Kolkata"?'],
+    [" UTC", 'Time zone " UTC" is not an IANA time zone name; did you mean "UTC"?'],
+    ["PST", 'Time zone "PST" is an abbreviation, not an IANA time zone name; did you mean "America/Los_Angeles"?'],
+    ["ist", 'Time zone "ist" is an abbreviation, not an IANA time zone name; did you mean "Asia/Calcutta"?'],
+    ["a\u0000b", 'Time zone "a\\u0000b" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC".'],
     [
       "x".repeat(1000),
-      `time zone "${"x".repeat(64)}…" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC"`,
+      `Time zone "${"x".repeat(64)}…" is not an IANA time zone name; write one such as "Europe/Berlin" or "UTC".`,
     ],
-  ])("%j is refused", (name, message) => {
+  ])("refuses the zone name %j with a remedy", (name, message) => {
     expect(refusalOf(name)).toBe(`time_zone_unknown: ${message}`);
   });
 });

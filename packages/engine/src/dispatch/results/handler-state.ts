@@ -172,8 +172,8 @@ function refusalOf(note: RunNote): string | null {
   if (name !== null && (name.length === 0 || name.length > noteLimits.nameLength)) {
     return `a name has 1 to ${noteLimits.nameLength} characters`;
   }
-  if (note.kind === "once_begin" && !(note.keepMs > 0 && note.keepMs <= noteLimits.longestOnceKeepMs)) {
-    return `it is kept for up to ${noteLimits.longestOnceKeepMs} ms`;
+  if (note.kind === "once_begin" && !(note.keepMs > 0 && note.keepMs <= noteLimits.maxOnceKeepMs)) {
+    return `it is kept for up to ${noteLimits.maxOnceKeepMs} ms`;
   }
   if (note.kind === "log" && note.lines.some((line) => line.number > noteLimits.logLines + 1)) {
     return `an attempt may log ${noteLimits.logLines} lines`;

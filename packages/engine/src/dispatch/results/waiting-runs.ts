@@ -4,8 +4,8 @@ import {
   type Clock,
   type DurationMs,
   type Instant,
-  nobodysSession,
-  noCallbackOutcome,
+  callbackSessionId,
+  callbackTimeoutOutcome,
   type Outcome,
 } from "@carillon/core";
 import { SteadyCost } from "../../loops/steady-cost.js";
@@ -52,7 +52,7 @@ export class WaitingRuns {
     if (!called.waits) return "taken";
     if ((await this.#settle([called])).has(called.id)) return "taken";
     // Another node may have been faster to do what it says.
-    const done = await claims.accepted(nobodysSession, [{ ...called, isSuccess: false }], now() - longAgoMs);
+    const done = await claims.accepted(callbackSessionId, [{ ...called, isSuccess: false }], now() - longAgoMs);
     return done.has(called.id) ? "taken" : "over";
   }
 
@@ -80,7 +80,7 @@ export class WaitingRuns {
     if (called.length === 0) return new Set();
     const { callbacks, claims, results, now } = this.#options;
     const runs = await claims.recall(
-      nobodysSession,
+      callbackSessionId,
       called.map((one) => one.id),
     );
     await this.#knowLanes(runs);
@@ -109,5 +109,5 @@ function outcomeOf({ answer, begunAt }: CalledRun, run: ClaimedRun, now: Instant
   // What was done was done, although it was to stop.
   if (answer?.status === "succeeded") return callbackOutcome(answer);
   if (isOver) return { kind: "cancelled", error: answer === null ? null : answer.error };
-  return answer === null ? noCallbackOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
+  return answer === null ? callbackTimeoutOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
 }

@@ -87,7 +87,7 @@ const limit = {
   scope: "key",
   kind: "concurrency",
   name: "k",
-  most: 1,
+  max_count: 1,
   used: 1,
   defined_at: secondsAgo(60),
 };
@@ -150,9 +150,9 @@ describe("the audits of the invariants", () => {
   });
 
   it.each<[string, number, (tx: Queryable) => Promise<unknown>]>([
-    ["is in the hot table as well", 1, (tx) => insert(tx, "run_later", { ...later, id: ids.running })],
-    ["has ended", 4, (tx) => insert(tx, "run_later", { ...later, id: ids.ended })],
-    ["nobody moves", 6, (tx) => insert(tx, "run_later", { ...later, run_at: secondsAgo(600) })],
+    ["is in the hot table as well", 1, (tx) => insert(tx, "far_future_run", { ...later, id: ids.running })],
+    ["has ended", 4, (tx) => insert(tx, "far_future_run", { ...later, id: ids.ended })],
+    ["nobody moves", 6, (tx) => insert(tx, "far_future_run", { ...later, run_at: secondsAgo(600) })],
   ])("find a run far from its time that %s", async (_what, invariant, plant) => {
     const audit = all.find((one) => one.invariant === invariant);
     if (audit === undefined) throw new Error("no such audit");

@@ -82,7 +82,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
     it("takes every shard again under far higher epochs after the database's history changed", async () => {
       const a = nodes(h, time, prefix)("a");
       await a.join();
-      await h.db.query({ text: "update carillon.setting set value = 'other' where name = 'lineage'" });
+      await h.db.query({ text: "update carillon.setting set value = 'other' where name = 'database_timeline'" });
       expect((await a.tick()).gained).toHaveLength(1_024);
       expect(Math.min(...a.membership.epochs.values())).toBeGreaterThan(1_000_000);
     });

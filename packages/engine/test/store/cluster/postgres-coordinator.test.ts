@@ -167,7 +167,7 @@ describe("the rows of the shards", () => {
 
 describe("another history of the database", () => {
   const remembered = async (): Promise<unknown> =>
-    (await run("select value from carillon.setting where name = 'lineage'")).rows[0];
+    (await run("select value from carillon.setting where name = 'database_timeline'")).rows[0];
 
   it("is none while the server stays the same", async () => {
     const [a, b] = await pair();
@@ -182,7 +182,7 @@ describe("another history of the database", () => {
     const before = await h.store.shards.list();
     const ids = [a.membership.nodeId, b.membership.nodeId];
     const real = await remembered();
-    await run("update carillon.setting set value = '1.1.00000001' where name = 'lineage'");
+    await run("update carillon.setting set value = '1.1.00000001' where name = 'database_timeline'");
     await time.settle(a, b);
     expect(await remembered()).toEqual(real);
     expect(time.count("leases.voided")).toBe(1);

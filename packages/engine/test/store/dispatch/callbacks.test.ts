@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type CallbackAnswer, type JobSpec, nobodysSession } from "@carillon/core";
+import { type CallbackAnswer, type JobSpec, callbackSessionId } from "@carillon/core";
 import type { Callback, Task, TaskContext, Worker } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/index.js";
@@ -241,7 +241,7 @@ describe("a worker that is lost after it handed its run on", () => {
     await h.store.sessions.close(session);
     expect(await h.store.runs.lost(10)).toEqual([]);
     expect(await h.store.runs.rescue([id], 3)).toEqual([]);
-    expect(await h.store.claims.recall(nobodysSession, [id])).toMatchObject([{ id, fence: 1 }]);
+    expect(await h.store.claims.recall(callbackSessionId, [id])).toMatchObject([{ id, fence: 1 }]);
     // Its worker sends the same again when the answer did not arrive.
     expect(await h.store.claims.accepted(session, [{ id, fence: 1, isSuccess: false }], 0)).toEqual(new Set([id]));
   });

@@ -62,7 +62,7 @@ describe("a run that waits beyond its deadline", () => {
     const id = await h.run({ runAt, nominal: runAt, deadline: runAt + 1_000 });
     expect(await h.store.reads.live(1, [id])).toMatchObject([{ deadline_at: runAt + 1_000 }]);
     const fence = await h.takeAll("00000000-0000-7000-8000-000000000001");
-    await h.store.later.move(fence, new Map(), runAt + 1, 10);
+    await h.store.farFuture.promote(fence, new Map(), runAt + 1, 10);
     const { rows } = await h.db.query({ text: "select deadline_at from carillon.run" });
     expect(rows).toEqual([{ deadline_at: runAt + 1_000 }]);
   });

@@ -28,7 +28,7 @@ let reads: Promise<unknown>[] = [];
 
 beforeAll(async () => {
   h = await storeHarness();
-  secret = await h.store.secrets.find("hand_over");
+  secret = await h.store.secrets.find("direct_dispatch");
 });
 afterEach(() => {
   for (const gateway of gateways.splice(0)) gateway.stop();

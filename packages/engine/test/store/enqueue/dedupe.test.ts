@@ -20,7 +20,7 @@ const enqueue = (...args: Parameters<typeof keyed>) => engine.api.enqueue("defau
 const live = async (): Promise<string[]> =>
   (
     await harness.rows<{ id: string }>(
-      "select id from carillon.run union all select id from carillon.run_later order by id",
+      "select id from carillon.run union all select id from carillon.far_future_run order by id",
     )
   ).map((row) => row.id);
 const hourMs = 3_600_000;
@@ -73,7 +73,7 @@ describe("a dedupe key", () => {
     const ref = { id: first.id };
     await pause(first.id);
     expect(await enqueue("a")).toEqual({ id: first.id, isNew: false });
-    await harness.rows("update carillon.dedupe set look_at = now()");
+    await harness.rows("update carillon.dedupe set check_at = now()");
     expect(await createEngineStore(harness.database).dedupes.sweep(100)).toEqual({ gone: 0, kept: 1 });
     await engine.api.cancelJob("default", ref, { running: "keep" }, { actor: null });
     expect(await enqueue("a")).toMatchObject({ isNew: true });
@@ -217,7 +217,7 @@ describe("concurrent enqueuers", () => {
     const { database } = harness;
     await database.transaction(async (tx) => {
       await tx.query({
-        text: `insert into carillon.dedupe (namespace_id, task, key, run_id, created_at, look_at)
+        text: `insert into carillon.dedupe (namespace_id, task, key, run_id, created_at, check_at)
                values (1, 'work', 'held', gen_random_uuid(), now(), now())`,
       });
       const [held, free] = await engine.api.enqueueMany("default", [keyed("held"), keyed("free")]);
@@ -236,10 +236,10 @@ describe("the sweep of dedupe keys", () => {
     await harness.end(ended.id);
     await harness.end(windowed.id);
     expect(await store.dedupes.sweep(100)).toEqual({ gone: 0, kept: 0 });
-    await harness.rows("update carillon.dedupe set look_at = now()");
+    await harness.rows("update carillon.dedupe set check_at = now()");
     expect(await store.dedupes.sweep(100)).toEqual({ gone: 1, kept: 2 });
     expect(await store.dedupes.sweep(100)).toEqual({ gone: 0, kept: 0 });
-    const left = await harness.rows("select key from carillon.dedupe where look_at > now() order by key");
+    const left = await harness.rows("select key from carillon.dedupe where check_at > now() order by key");
     expect(left).toEqual([{ key: "live" }, { key: "window" }]);
   });
 
@@ -247,7 +247,7 @@ describe("the sweep of dedupe keys", () => {
     const { database } = harness;
     const first = await enqueue("a");
     await harness.end(first.id);
-    await harness.rows("update carillon.dedupe set look_at = now()");
+    await harness.rows("update carillon.dedupe set check_at = now()");
     const next = newId();
     const sweep = await database.transaction(async (tx) => {
       await tx.query({ text: "update carillon.dedupe set run_id = $1" }, [next]);

@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await client.end();
   await harness.rows("delete from carillon.run");
-  await harness.rows("delete from carillon.run_later");
+  await harness.rows("delete from carillon.far_future_run");
 });
 
 interface Asked {
@@ -130,7 +130,7 @@ describe("carillon.enqueue", () => {
   it("keeps what is far from its time out of the hot table, and ranks by the order of the queue", async () => {
     const { run_id: id } = await call("'mail', delay => interval '2 days'");
     expect(await engine.api.getRun("default", id)).toMatchObject({ status: "scheduled", payload: null, task: "mail" });
-    expect(await harness.rows("select 1 from carillon.run_later where id = $1", [id])).toHaveLength(1);
+    expect(await harness.rows("select 1 from carillon.far_future_run where id = $1", [id])).toHaveLength(1);
     await harness.rows("insert into carillon.queue (namespace_id, name, order_kind) values (1, 'strict', 'strict')");
     const strict = await call("'mail', queue => 'strict', priority => 9");
     const [row] = await harness.rows<{ rank: number; run_at: number }>(

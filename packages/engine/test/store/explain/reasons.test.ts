@@ -41,7 +41,7 @@ async function limited(limit: KeyedLimit, row: { used: number; starts?: readonly
   await h.select("update carillon.run set state = 'blocked', state_reason = null, limits = $2 where id = $1", id, text);
   if (row === null) return id;
   await h.select(
-    `insert into carillon.limit_key (namespace_id, scope, kind, name, most, per_ms, burst, defined_at, used, starts)
+    `insert into carillon.limit_key (namespace_id, scope, kind, name, max_count, per_ms, burst, defined_at, used, starts)
      values (1, $1, $2, $3, $4, $5, $6, now(), $7, $8)`,
     limit.scope,
     limit.kind,

@@ -75,16 +75,19 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
   test("an admission that is under way ends first, and what it admitted counts [INV-14]", async () => {
     await h.runs(keyed, 1);
     const set: Promise<void>[] = [];
-    const { settle } = h.h.store;
+    const { limits } = h.h.store;
     const first = h.admitter(undefined, {
-      settle: (work) =>
-        settle(async (tx) => {
-          const done = await work(tx);
-          if (set.length > 0) return done;
-          set.push(setLimits(one));
-          await untilSomebodyWaits(h.h);
-          return done;
-        }),
+      limits: {
+        ...limits,
+        async admit(tx, admission) {
+          const queued = await limits.admit(tx, admission);
+          if (set.length === 0) {
+            set.push(setLimits(one));
+            await untilSomebodyWaits(h.h);
+          }
+          return queued;
+        },
+      },
     });
     await first.tick();
     await Promise.all(set);

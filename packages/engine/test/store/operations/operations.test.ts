@@ -148,7 +148,7 @@ describe("a purge of a queue", () => {
   };
 
   it("ends what waits, for whatever, and leaves what workers have and other queues alone", async () => {
-    await h.db.query({ text: "delete from carillon.run_history; delete from carillon.run_later" });
+    await h.db.query({ text: "delete from carillon.run_history; delete from carillon.far_future_run" });
     await h.store.queueBook.ensure(1, ["default", "other"]);
     const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
     const claimed = await h.run({ rank: 0 });

@@ -19,7 +19,7 @@ const now = (): number => Math.floor(h.db.clock.now());
 
 /** A job that fires everything since its first instant. */
 async function catchingUp(schedule: ScheduleSpec, first: number, over: { maxRuns?: number } = {}): Promise<string> {
-  const firing = { ...all, catchupMost: 100_000, overlap: "allow" } as const;
+  const firing = { ...all, maxCatchupRuns: 100_000, overlap: "allow" } as const;
   const when = { nextNominal: first, nextFireAt: first };
   return (await h.job({ schedule, firing, overlap: "allow", ...when, ...over })).jobId;
 }

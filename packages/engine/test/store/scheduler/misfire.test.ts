@@ -67,7 +67,7 @@ describe("after a stop of three hours, a job", () => {
   });
 
   it("with misfire run_all fires as many of the latest as it may, at its rate [INV-11]", async () => {
-    const { jobId, since } = await stopped({ misfire: "run_all", catchupMost: 50, catchupPerSecond: 1_000 });
+    const { jobId, since } = await stopped({ misfire: "run_all", maxCatchupRuns: 50, catchupPerSecond: 1_000 });
     await (await h.node()).settle();
     const { instants, fired, lost, twice, counted } = await outcome(jobId, since);
     expect({ lost, twice, counted }).toEqual({ lost: [], twice: [], counted: instants.length });
@@ -88,7 +88,7 @@ describe("after a stop of three hours, a job", () => {
   });
 
   it("without overlap notes what came while its run was live in one range [INV-11]", async () => {
-    const policy = { misfire: "run_all", catchupMost: 40, catchupPerSecond: 1_000, overlap: "skip" } as const;
+    const policy = { misfire: "run_all", maxCatchupRuns: 40, catchupPerSecond: 1_000, overlap: "skip" } as const;
     const { jobId, since } = await stopped(policy);
     await (await h.node()).settle();
     const { instants, fired, ledger, lost, twice, counted } = await outcome(jobId, since);

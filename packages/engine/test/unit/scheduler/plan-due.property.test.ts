@@ -27,7 +27,7 @@ const policy = fc.record({
   misfire: fc.constantFrom<FiringPolicy["misfire"]>("run_once", "skip", "run_all"),
   misfireThresholdMs: fc.constantFrom(0, 60_000, hourMs),
   catchupWindowMs: fc.constantFrom(0, hourMs, 24 * hourMs),
-  catchupMost: fc.constantFrom(1, 10, 1_000),
+  maxCatchupRuns: fc.constantFrom(1, 10, 1_000),
   catchupPerSecond: fc.constantFrom(0.01, 10),
 });
 const window = fc

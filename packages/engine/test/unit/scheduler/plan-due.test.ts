@@ -148,7 +148,7 @@ describe("misfire skip", () => {
 });
 
 describe("misfire run_all", () => {
-  const policy = { misfire: "run_all", catchupMost: 5, catchupPerSecond: 2 } as const;
+  const policy = { misfire: "run_all", maxCatchupRuns: 5, catchupPerSecond: 2 } as const;
 
   it("passes over what is more than the cap, and catches up with the rest", () => {
     expect(plan({ schedule: minutely, policy }, "10:00", "10:30:10")).toMatchObject({
@@ -172,7 +172,7 @@ describe("misfire run_all", () => {
   });
 
   it("fires nothing that is older than the catch-up window when it begins", () => {
-    const short = { ...policy, catchupMost: 1_000, catchupWindowMs: 600_000 };
+    const short = { ...policy, maxCatchupRuns: 1_000, catchupWindowMs: 600_000 };
     expect(plan({ schedule: minutely, policy: short }, "10:00", "10:30")).toMatchObject({
       kind: "pass",
       through: at("10:19"),

@@ -107,7 +107,7 @@ describe("http", () => {
       await run(http, { url: `${base}/x` }, { upstream: none });
       expect(reads).toBe(0);
       const payload = { url: `${base}/{upstream.0.output.name}` };
-      await expect(run(http, payload, { upstream: none })).rejects.toThrow(/there is no upstream\.0/);
+      await expect(run(http, payload, { upstream: none })).rejects.toThrow(/upstream\.0 does not exist/);
     });
   });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** So far away that nothing fires while a test looks. */
+/** So far in the future that nothing fires during a test. */
 const yearly = { cron: "0 0 1 1 *", time_zone: "UTC" };
 const years = { from: "2020-01-01T00:00:00Z", to: "2024-06-01T00:00:00Z" };
 
@@ -22,7 +22,7 @@ async function made(over: object = {}): Promise<string> {
   return `/v1/jobs/@${key}`;
 }
 
-/** It goes on by itself; asking until it has ended is waiting for an event. */
+/** A backfill runs in the background; polling until it has ended is waiting for an event. */
 async function ended(id: string): Promise<Backfill> {
   for (;;) {
     const backfill = (await api.get(`/v1/backfills/${id}`)).json<Backfill>();
@@ -30,8 +30,8 @@ async function ended(id: string): Promise<Backfill> {
   }
 }
 
-describe("a backfill over HTTP", () => {
-  it("is counted, started, watched to its end, and made of runs that name it", async () => {
+describe("backfills over HTTP", () => {
+  it("counts a backfill, starts it, follows it to its end, and links its runs to it", async () => {
     const url = await made();
     const before = await api.state();
     const dry = await api.post(`${url}:backfill`, { ...years, dry_run: true });
@@ -49,7 +49,7 @@ describe("a backfill over HTTP", () => {
     );
   });
 
-  it("leaves out what ran, says so in the ledger, and repeats it when asked", async () => {
+  it("a backfill leaves out occurrences that already ran, reports them as ledger entries, and repeats them on request", async () => {
     const url = await made();
     const fast = { ...years, per_second: 1_000 };
     for (const [over, counts] of [
@@ -65,7 +65,7 @@ describe("a backfill over HTTP", () => {
     expect((await api.get(`${url}/backfills`)).json<BackfillList>().backfills).toHaveLength(3);
   });
 
-  it("is aborted", async () => {
+  it("aborts a backfill", async () => {
     const url = await made();
     const { id } = (await api.post(`${url}:backfill`, { ...years, per_second: 0.01 })).json<Backfill>();
     const aborted = await api.call({ method: "POST", url: `/v1/backfills/${id}:abort` });
@@ -73,7 +73,7 @@ describe("a backfill over HTTP", () => {
     expect((await ended(id)).made).toBeLessThanOrEqual(1);
   });
 
-  it("ends with its job", async () => {
+  it("a backfill ends when its job is cancelled", async () => {
     const url = await made();
     const { id } = (await api.post(`${url}:backfill`, { ...years, per_second: 0.01 })).json<Backfill>();
     await api.send("DELETE", url);
@@ -86,7 +86,7 @@ describe("a backfill over HTTP", () => {
     [{ from: "2024-01-01T00:00:00Z", to: "2020-01-01T00:00:00Z" }, "before it begins"],
     [{ from: "2020-01-02T00:00:00Z", to: "2020-12-31T00:00:00Z" }, "no occurrence"],
     [{ from: "1900-01-01T00:00:00Z" }, "before 1970"],
-  ])("is refused for %j, with what is wrong", async (range, words) => {
+  ])("refuses a backfill for %j with the reason", async (range, words) => {
     const url = await made();
     const before = await api.state();
     const response = await api.post(`${url}:backfill`, range);
@@ -95,7 +95,7 @@ describe("a backfill over HTTP", () => {
     expect(await api.state()).toEqual(before);
   });
 
-  it("belongs to its namespace alone [INV-7]", async () => {
+  it("a backfill is visible in its own namespace only [INV-7]", async () => {
     const url = await made();
     const { id } = (await api.post(`${url}:backfill`, { ...years, per_second: 0.01 })).json<Backfill>();
     expect((await api.other.get(`/v1/backfills/${id}`)).statusCode).toBe(404);

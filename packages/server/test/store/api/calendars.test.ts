@@ -20,8 +20,8 @@ async function calendar(rules: unknown[] = [{ dates: ["01-01"] }]): Promise<stri
   return name;
 }
 
-describe("a calendar", () => {
-  it("keeps its rules and its versions, and makes none for the same again", async () => {
+describe("calendars over HTTP", () => {
+  it("a calendar keeps its rules and versions, and storing the same rules creates no version", async () => {
     const rules = [{ weekdays: ["SAT", "SUN"] }, { dates: ["2026-05-01", "12-24/12-26"] }];
     const url = `/v1/calendars/${await calendar(rules)}`;
     expect((await api.get(url)).json<Calendar>()).toMatchObject({ version: 1, rules });
@@ -34,7 +34,7 @@ describe("a calendar", () => {
     expect(await api.state()).toEqual(before);
   });
 
-  it("moves the next time of a job that follows it, also when it changes later", async () => {
+  it("a calendar moves the next run of its jobs, also when its rules change later", async () => {
     const name = await calendar();
     const body = { task: "echo", schedule: { ...newYear, calendars: { exclude: [name], roll: "next" } } };
     const { id } = (await api.post("/v1/jobs", body)).json<Job>();
@@ -49,7 +49,7 @@ describe("a calendar", () => {
     expect(fires.at(-1)).toMatchObject({ outcome: "fires", notes: [{ kind: "rolled" }] });
   });
 
-  it("that a job uses cannot be deleted until the job is cancelled", async () => {
+  it("a calendar that a job uses cannot be deleted until the job is cancelled", async () => {
     const name = await calendar();
     const body = { task: "echo", schedule: { ...newYear, calendars: { exclude: [name] } } };
     const { id } = (await api.post("/v1/jobs", body)).json<Job>();
@@ -61,7 +61,7 @@ describe("a calendar", () => {
     expect(refusalOf(await api.get(`/v1/calendars/${name}`)).status).toBe(404);
   });
 
-  it("that does not exist is refused with the one that was meant, and changes no row", async () => {
+  it("a job with an unknown calendar is refused with the most similar name, and changes no row", async () => {
     const name = await calendar();
     const { id } = (await api.post("/v1/jobs", { task: "echo", schedule: newYear })).json<Job>();
     const before = await api.state();
@@ -79,7 +79,7 @@ describe("a calendar", () => {
     expect(await api.state()).toEqual(before);
   });
 
-  it("belongs to its namespace", async () => {
+  it("a calendar is visible in its own namespace only", async () => {
     const name = await calendar();
     expect(refusalOf(await api.other.get(`/v1/calendars/${name}`)).status).toBe(404);
     expect(refusalOf(await api.other.send("DELETE", `/v1/calendars/${name}`)).status).toBe(404);
@@ -89,10 +89,10 @@ describe("a calendar", () => {
   });
 });
 
-describe("a maintenance window", () => {
+describe("maintenance windows over HTTP", () => {
   const open = { mode: "skip", cron: "0 0 1 1 *", duration: "1d" };
 
-  it("is kept by its name, in its namespace", async () => {
+  it("stores a maintenance window by its name, in its namespace", async () => {
     const url = `/v1/maintenance-windows/window-${++names}`;
     const body = { ...open, queue: "mail", labels: { team: "a" }, time_zone: "Asia/Tokyo" };
     const created = await api.send("PUT", url, body);
@@ -105,7 +105,7 @@ describe("a maintenance window", () => {
     expect(refusalOf(await api.send("DELETE", url)).status).toBe(404);
   });
 
-  it("that is wrong changes no row", async () => {
+  it("refuses an invalid maintenance window and changes no row", async () => {
     const before = await api.state();
     for (const body of [{}, { ...open, duration: "366d" }, { ...open, cron: "x" }, { ...open, mode: "stop" }]) {
       expect(refusalOf(await api.send("PUT", "/v1/maintenance-windows/w", body)).status).toBeGreaterThanOrEqual(400);

@@ -11,8 +11,8 @@ afterAll(() => api.close());
 
 const put = (key: string, schedule: unknown) => api.send("PUT", `/v1/jobs/@${key}`, { task: "echo", schedule });
 
-describe("jobs after others over HTTP", () => {
-  it("show what they wait for and who waits for them", async () => {
+describe("dependent jobs over HTTP", () => {
+  it("a job shows its upstream and downstream jobs", async () => {
     await put("a", { manual: true });
     const b = (await put("b", { after: [{ job: "a", when: "output.rows > 0" }] })).json<Job>();
     expect(b).toMatchObject({
@@ -25,11 +25,11 @@ describe("jobs after others over HTTP", () => {
     expect(explained).toMatchObject({ code: "after", detail: "waits for a to succeed", upstream: [{ key: "a" }] });
   });
 
-  it("are refused with a code and a place", async () => {
+  it("refuses invalid dependencies with a code and a pointer", async () => {
     await put("c", { manual: true });
     await put("d", { after: [{ job: "c" }] });
     const cases = [
-      [await put("e", { after: [{ job: "nobody" }] }), 422, "upstream_unknown", "/schedule/after/0/job"],
+      [await put("e", { after: [{ job: "unserved" }] }), 422, "upstream_unknown", "/schedule/after/0/job"],
       [await put("e", { after: [{ job: "c", when: "rows >" }] }), 422, "condition_invalid", "/schedule/after/0/when"],
       [await put("c", { after: [{ job: "d" }] }), 422, "dependency_cycle", "/schedule/after"],
     ] as const;
@@ -43,7 +43,7 @@ describe("jobs after others over HTTP", () => {
     expect((await api.send("DELETE", "/v1/jobs/@c?dependants=detach")).statusCode).toBe(204);
   });
 
-  it("of another namespace are not found [INV-7]", async () => {
+  it("jobs do not find dependencies in another namespace [INV-7]", async () => {
     await put("mine", { manual: true });
     const theirs = await api.other.send("PUT", "/v1/jobs/@x", { task: "echo", schedule: { after: [{ job: "mine" }] } });
     expect(refusalOf(theirs).code).toBe("upstream_unknown");
@@ -51,8 +51,8 @@ describe("jobs after others over HTTP", () => {
   });
 });
 
-describe("why, over HTTP", () => {
-  it("is in the run, and in the answer of its own", async () => {
+describe("explanations over HTTP", () => {
+  it("a run shows why it waits, and so does its explain call", async () => {
     const { id } = (await api.post("/v1/runs", { task: "pdf" })).json<Run>();
     const explained = (await api.get(`/v1/runs/${id}/explain`)).json<RunExplanation>();
     expect(explained).toMatchObject({ run_id: id, status: "queued", code: "no_worker_for_task" });
@@ -62,13 +62,13 @@ describe("why, over HTTP", () => {
   });
 });
 
-describe("a crowded second over HTTP", () => {
+describe("crowded seconds over HTTP", () => {
   const schedule = { cron: "23 17 3 * * *" };
   const warnings = async (over: object = {}) =>
     (await api.post("/v1/jobs:preview", { schedule: { ...schedule, ...over } })).json<JobPreview>().warnings;
   const jobs = (count: number) => Array.from({ length: count }, () => ({ task: "echo", schedule }));
 
-  it("is warned of in the preview of another job, with the number and a jitter that spreads them", async () => {
+  it("a preview warns of a crowded second, with the number of jobs and a jitter that spreads them", async () => {
     await api.post("/v1/jobs:batchCreate", { jobs: jobs(99) });
     expect((await warnings()).map(({ code }) => code)).not.toContain("crowded_second");
     await api.post("/v1/jobs:batchCreate", { jobs: jobs(1) });
@@ -81,7 +81,7 @@ describe("a crowded second over HTTP", () => {
     expect((await warnings({ cron: "24 17 3 * * *" })).map(({ code }) => code)).not.toContain("crowded_second");
   });
 
-  it("is in the forecast, with the jitter that is proposed for its jobs", async () => {
+  it("the forecast contains a crowded second, with the jitter that it proposes for its jobs", async () => {
     const { crowded, busiest, proposals } = (await api.get("/v1/forecast?hours=24")).json<Forecast>();
     expect(busiest?.fires).toBe(100);
     expect(crowded).toContainEqual(busiest);
@@ -90,8 +90,8 @@ describe("a crowded second over HTTP", () => {
   });
 });
 
-describe("the forecast over HTTP", () => {
-  it("counts fires, and refuses hours that it does not look ahead", async () => {
+describe("forecasts over HTTP", () => {
+  it("the forecast counts fires, and refuses a range beyond its limit", async () => {
     await api.post("/v1/jobs", { task: "echo", schedule: { cron: "* * * * *" } });
     const forecast = (await api.get("/v1/forecast?hours=2")).json<Forecast>();
     expect(forecast).toMatchObject({ exact: true });
@@ -101,15 +101,15 @@ describe("the forecast over HTTP", () => {
   });
 });
 
-describe("a preview", () => {
-  it("warns of a task that nobody serves, where it names one", async () => {
+describe("previews over HTTP", () => {
+  it("a preview with a task warns if no worker serves it", async () => {
     const codes = async (body: object): Promise<string[]> =>
       (await api.post("/v1/jobs:preview", body)).json<JobPreview>().warnings.map(({ code }) => code);
     expect(await codes({ task: "pdf", schedule: { cron: "17 3 * * *" } })).toContain("no_worker_for_task");
     expect(await codes({ schedule: { cron: "17 3 * * *" } })).not.toContain("no_worker_for_task");
   });
 
-  it("refuses a condition that is wrong", async () => {
+  it("a preview refuses an invalid condition", async () => {
     const body = { schedule: { after: [{ job: "a", when: "rows >" }] } };
     expect(refusalOf(await api.post("/v1/jobs:preview", body)).code).toBe("condition_invalid");
   });

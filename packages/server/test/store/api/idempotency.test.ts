@@ -20,15 +20,15 @@ const countOf = async (table: string): Promise<number> => {
   return rows[0]?.n ?? 0;
 };
 
-/** As after the death of the node that answered: what was done is on record, what was said is not. */
+/** The state after the death of the node: the effect is stored, the response is not. */
 const loseAnswer = (key: string) =>
   api.database.query({ text: "update carillon.idempotency_key set answer = null where key = $1" }, [key]);
 
-describe("a call with an Idempotency-Key", () => {
-  it("makes one run however often it is sent, and says the same each time", async () => {
+describe("calls with an Idempotency-Key", () => {
+  it("repeated calls create one run and get the same response", async () => {
     const before = await countOf("run");
-    const first = await post("/v1/runs", { task: "nobody", payload: 1 }, "a");
-    const again = await post("/v1/runs", { payload: 1, task: "nobody" }, "a");
+    const first = await post("/v1/runs", { task: "unserved", payload: 1 }, "a");
+    const again = await post("/v1/runs", { payload: 1, task: "unserved" }, "a");
     expect([first.statusCode, again.statusCode]).toEqual([201, 201]);
     expect(again.json()).toEqual(first.json());
     expect([first.headers["idempotent-replayed"], again.headers["idempotent-replayed"]]).toEqual([undefined, "true"]);
@@ -36,37 +36,37 @@ describe("a call with an Idempotency-Key", () => {
     expect(await countOf("run")).toBe(before + 1);
   });
 
-  it("is refused with another body, and elsewhere", async () => {
-    await post("/v1/runs", { task: "nobody" }, "b");
+  it("refuses a key that was used with another body, or for another operation", async () => {
+    await post("/v1/runs", { task: "unserved" }, "b");
     expect(refusalOf(await post("/v1/runs", { task: "other" }, "b"))).toMatchObject({
       status: 422,
       code: "idempotency_key_reused",
     });
-    expect(refusalOf(await post("/v1/jobs", { task: "nobody" }, "b"))).toMatchObject({
+    expect(refusalOf(await post("/v1/jobs", { task: "unserved" }, "b"))).toMatchObject({
       code: "idempotency_key_reused",
     });
   });
 
-  it("belongs to its namespace", async () => {
-    const first = await post("/v1/runs", { task: "nobody" }, "mine");
+  it("an Idempotency-Key belongs to its namespace", async () => {
+    const first = await post("/v1/runs", { task: "unserved" }, "mine");
     const other = await api.other.call({
       method: "POST",
       url: "/v1/runs",
       headers: { ...json, "idempotency-key": "mine" },
-      payload: JSON.stringify({ task: "nobody" }),
+      payload: JSON.stringify({ task: "unserved" }),
     });
     expect(other.statusCode).toBe(201);
     expect(other.json<Run>().id).not.toBe(first.json<Run>().id);
   });
 
-  it("may be used again after a refusal, which did nothing", async () => {
+  it("a key can be used again after a refused call, which has no effect", async () => {
     expect(refusalOf(await post("/v1/runs", { task: 5 }, "c"))).toMatchObject({ status: 400 });
-    expect((await post("/v1/runs", { task: "nobody" }, "c")).statusCode).toBe(201);
+    expect((await post("/v1/runs", { task: "unserved" }, "c")).statusCode).toBe(201);
   });
 
-  it("makes one of many that come together; the others are asked to wait", async () => {
+  it("one of several concurrent calls creates the run; the others get 409", async () => {
     const before = await countOf("run");
-    const all = await Promise.all(Array.from({ length: 10 }, () => post("/v1/runs", { task: "nobody" }, "d")));
+    const all = await Promise.all(Array.from({ length: 10 }, () => post("/v1/runs", { task: "unserved" }, "d")));
     expect(await countOf("run")).toBe(before + 1);
     const codes = new Set(all.map((one) => one.statusCode));
     expect([...codes].filter((code) => code !== 201 && code !== 409)).toEqual([]);
@@ -74,29 +74,32 @@ describe("a call with an Idempotency-Key", () => {
   });
 
   it.each([
-    ["/v1/runs", { task: "nobody", delay: "1h" }],
-    ["/v1/runs", { task: "nobody", dedupe: { key: "once", on: "reject" } }],
-    ["/v1/runs:batchCreate", { runs: [{ task: "nobody" }, { task: 5 }, { task: "nobody", dedupe: { key: "x" } }] }],
-    ["/v1/jobs", { task: "nobody" }],
-    ["/v1/jobs", { task: "nobody", key: "recurring", schedule: { cron: "0 9 * * *" } }],
-    ["/v1/jobs:batchCreate", { jobs: [{ task: "nobody" }, { task: "nobody", key: "recurring" }, { task: 5 }] }],
-  ])("answers %s from what was made when its answer was lost with a node", async (url, body) => {
-    const key = `lost ${url} ${JSON.stringify(body)}`;
-    const first = await post(url, body, key);
-    const state = await api.state();
-    await loseAnswer(key);
-    const again = await post(url, body, key);
-    expect(again.statusCode).toBe(first.statusCode);
-    expect(idsOf(again.json())).toEqual(idsOf(first.json()));
-    expect(await api.state()).toEqual(state);
-  });
+    ["/v1/runs", { task: "unserved", delay: "1h" }],
+    ["/v1/runs", { task: "unserved", dedupe: { key: "once", on: "reject" } }],
+    ["/v1/runs:batchCreate", { runs: [{ task: "unserved" }, { task: 5 }, { task: "unserved", dedupe: { key: "x" } }] }],
+    ["/v1/jobs", { task: "unserved" }],
+    ["/v1/jobs", { task: "unserved", key: "recurring", schedule: { cron: "0 9 * * *" } }],
+    ["/v1/jobs:batchCreate", { jobs: [{ task: "unserved" }, { task: "unserved", key: "recurring" }, { task: 5 }] }],
+  ])(
+    "rebuilds the response to %s from its effect when the node died before it stored the response",
+    async (url, body) => {
+      const key = `lost ${url} ${JSON.stringify(body)}`;
+      const first = await post(url, body, key);
+      const state = await api.state();
+      await loseAnswer(key);
+      const again = await post(url, body, key);
+      expect(again.statusCode).toBe(first.statusCode);
+      expect(idsOf(again.json())).toEqual(idsOf(first.json()));
+      expect(await api.state()).toEqual(state);
+    },
+  );
 
   it.each([
     [":runNow", {}],
     [":backfill", { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" }],
-  ])("of a job's %s is answered from what was made as well", async (verb, body) => {
+  ])("rebuilds the response to the %s of a job from its effect as well", async (verb, body) => {
     const definition = {
-      task: "nobody",
+      task: "unserved",
       overlap: "allow",
       schedule: { cron: "0 9 * * *", starts_at: "2026-01-01T00:00:00Z" },
     };
@@ -108,21 +111,24 @@ describe("a call with an Idempotency-Key", () => {
     expect(again.json<Run>().id).toBe(first.json<Run>().id);
   });
 
-  it.each(["", "\u00e4", "x".repeat(256)])("must be short printable text, not %j", async (key) => {
-    const refusal = refusalOf(await post("/v1/runs", { task: "nobody" }, key));
-    expect(refusal).toEqual({ status: 400, code: "field_invalid", faults: ["Idempotency-Key field_invalid"] });
-  });
+  it.each(["", "\u00e4", "x".repeat(256)])(
+    "refuses the Idempotency-Key %j: it must be short and printable",
+    async (key) => {
+      const refusal = refusalOf(await post("/v1/runs", { task: "unserved" }, key));
+      expect(refusal).toEqual({ status: 400, code: "field_invalid", faults: ["Idempotency-Key field_invalid"] });
+    },
+  );
 });
 
-describe("waiting for a run", () => {
-  it("ends with the time that was given, with the run as it is then", async () => {
-    const run = (await api.post("/v1/runs?wait=50ms", { task: "nobody" })).json<RunCreated>();
+describe("calls that wait for a run", () => {
+  it("a waiting call returns the unfinished run when its time is over", async () => {
+    const run = (await api.post("/v1/runs?wait=50ms", { task: "unserved" })).json<RunCreated>();
     expect(run).toMatchObject({ status: "queued", is_new: true });
   });
 
-  it("goes on in a repeat while the first call still waits", async () => {
+  it("a repeated call waits as well while the first one still waits", async () => {
     const url = "/v1/runs?wait=30s";
-    const asked = { task: "nobody", queue: "waited" };
+    const asked = { task: "unserved", queue: "waited" };
     const first = post(url, asked, "waits");
     const found = async () => (await api.get("/v1/runs?queue=waited")).json<{ runs: Run[] }>().runs[0]?.id;
     await expect.poll(found).toBeDefined();
@@ -131,8 +137,8 @@ describe("waiting for a run", () => {
     for (const one of [await first, await repeat]) expect(one.json<Run>()).toMatchObject({ status: "cancelled" });
   });
 
-  it("ends with the run", async () => {
-    const { id } = (await api.post("/v1/jobs", { task: "nobody", schedule: { manual: true } })).json<Job>();
+  it("a waiting call returns when the run ends", async () => {
+    const { id } = (await api.post("/v1/jobs", { task: "unserved", schedule: { manual: true } })).json<Job>();
     const waiting = api.post(`/v1/jobs/${id}:runNow?wait=30s`, {});
     await expect.poll(async () => (await api.get(`/v1/jobs/${id}/runs`)).json<{ runs: Run[] }>().runs.length).toBe(1);
     const [run] = (await api.get(`/v1/jobs/${id}/runs`)).json<{ runs: Run[] }>().runs;
@@ -142,13 +148,13 @@ describe("waiting for a run", () => {
     expect((await watching).json<Run>()).toMatchObject({ id: run?.id, status: "cancelled" });
   });
 
-  it("refuses a time that it cannot read, before anything is done", async () => {
-    const { run, run_later: later } = await api.state();
-    expect(refusalOf(await api.post("/v1/runs?wait=soon", { task: "nobody" }))).toMatchObject({
+  it("refuses an invalid waiting time before it creates the run", async () => {
+    const { run, far_future_run: later } = await api.state();
+    expect(refusalOf(await api.post("/v1/runs?wait=soon", { task: "unserved" }))).toMatchObject({
       status: 422,
       code: "duration_invalid",
     });
-    expect(await api.state()).toMatchObject({ run, run_later: later });
+    expect(await api.state()).toMatchObject({ run, far_future_run: later });
   });
 });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** So far away that nothing fires while a test looks. */
+/** So far in the future that nothing fires during a test. */
 const yearly = { cron: "0 0 1 1 *", time_zone: "Europe/Paris" };
 
 async function made(over: object = {}): Promise<Job & { readonly url: string }> {
@@ -23,21 +23,21 @@ async function made(over: object = {}): Promise<Job & { readonly url: string }> 
 
 const jobAt = async (url: string): Promise<Job> => (await api.get(url)).json<Job>();
 
-describe("creating a job", () => {
-  it("keeps its policies, with and without a key", async () => {
+describe("creating jobs over HTTP", () => {
+  it("stores the policies of a new job, with and without a key", async () => {
     const policies = { overlap: "queue_one", misfire: "run_all", misfire_threshold: "5m", catchup_limit: 7 };
     expect(await jobAt((await made(policies)).url)).toMatchObject(policies);
     const { id } = (await api.post("/v1/jobs", { task: "echo", schedule: { delay: "1d" }, ...policies })).json<Job>();
     expect(await jobAt(`/v1/jobs/${id}`)).toMatchObject(policies);
   });
 
-  it("takes an instant of long ago when run_once is said, and runs it", async () => {
+  it("accepts an instant in the far past with run_once, and runs the job", async () => {
     const schedule = { at: "2020-01-01T00:00:00Z" };
     expect(refusalOf(await api.post("/v1/jobs", { task: "echo", schedule })).code).toBe("schedule_in_past");
     const response = await api.post("/v1/jobs", { task: "echo", schedule, misfire: "run_once" });
     expect(response.json<Job>()).toMatchObject({ run: { status: "queued" } });
     const { url } = await made({ schedule, misfire: "run_once" });
-    // It fires by itself; asking until it has is waiting for an event.
+    // It fires by itself; polling until it has fired is waiting for an event.
     let job: Job;
     do job = await jobAt(url);
     while (job.state === "active");
@@ -47,7 +47,7 @@ describe("creating a job", () => {
     });
   });
 
-  it("in a batch answers for each", async () => {
+  it("a batch has a result for each job", async () => {
     const { key } = await made();
     const jobs = [{ task: "echo", schedule: yearly }, { task: "" }, { task: "echo", key }, { task: "echo" }];
     const response = await api.post("/v1/jobs:batchCreate", { jobs });
@@ -64,8 +64,8 @@ describe("creating a job", () => {
   });
 });
 
-describe("changing a job", () => {
-  it("by PATCH makes a version, and none where nothing changes", async () => {
+describe("changing jobs over HTTP", () => {
+  it("PATCH creates a version, and none when nothing changes", async () => {
     const { url, id } = await made({ labels: { a: "1" } });
     const changed = await api.send("PATCH", url, {
       schedule: { cron: "0 0 1 2 *" },
@@ -81,7 +81,7 @@ describe("changing a job", () => {
     expect((await api.send("PATCH", url, {})).headers["etag"]).toBe('"v2"');
   });
 
-  it("by PUT creates, replaces, and says the same again without a new version", async () => {
+  it("PUT creates a job, replaces it, and creates no version for the same definition", async () => {
     const url = `/v1/jobs/@put-${++keys}`;
     const body = { task: "echo", schedule: { every: "12h" }, payload: { a: [1, null] }, retry: { max_attempts: 2 } };
     const first = await api.send("PUT", url, body);
@@ -92,7 +92,7 @@ describe("changing a job", () => {
     expect(other.json()).toMatchObject({ version: 2, payload: 5, schedule: first.json<Job>().schedule });
   });
 
-  it("by PUT at the same time makes one job", async () => {
+  it("concurrent PUTs create one job", async () => {
     const url = `/v1/jobs/@put-${++keys}`;
     const sent = Array.from({ length: 5 }, (_, at) =>
       api.send("PUT", url, { task: "echo", schedule: yearly, payload: at }),
@@ -102,7 +102,7 @@ describe("changing a job", () => {
     expect(new Set(answers.map((answer) => answer.json<Job>().id)).size).toBe(1);
   });
 
-  it("goes by If-Match only from the version it was meant for", async () => {
+  it("a change with If-Match applies to that version only", async () => {
     const { url } = await made();
     expect((await api.send("PATCH", url, { priority: 5 }, { "if-match": '"v1"' })).statusCode).toBe(200);
     const before = await api.state();
@@ -110,14 +110,14 @@ describe("changing a job", () => {
       await api.send("PATCH", url, { priority: 6 }, { "if-match": '"v1"' }),
       await api.send("PUT", url, { task: "echo", schedule: yearly }, { "if-match": '"v1"' }),
       await api.send("DELETE", url, undefined, { "if-match": '"v9"' }),
-      await api.send("PUT", "/v1/jobs/@nobody", { task: "echo" }, { "if-match": '"v1"' }),
+      await api.send("PUT", "/v1/jobs/@unused", { task: "echo" }, { "if-match": '"v1"' }),
     ]) {
       expect(refusalOf(refused)).toMatchObject({ status: 412, code: "precondition_failed" });
     }
     expect(await api.state()).toEqual(before);
   });
 
-  it("keeps earlier definitions, and goes back to one as a new version", async () => {
+  it("stores earlier definitions, and a rollback makes one of them a new version", async () => {
     const { url } = await made({ payload: "one" });
     await api.send("PATCH", url, { payload: "two" });
     await api.send("PATCH", url, { payload: "three" });
@@ -134,7 +134,7 @@ describe("changing a job", () => {
     expect(second.json<JobVersionList>().versions[0]?.version).toBe(3);
   });
 
-  it("of a one-off without a key works by its id", async () => {
+  it("a one-off job without a key can be changed by its id", async () => {
     const { id } = (await api.post("/v1/jobs", { task: "echo", schedule: { delay: "1d" } })).json<Job>();
     const url = `/v1/jobs/${id}`;
     expect((await api.send("PATCH", url, { priority: 9, schedule: { delay: "2d" } })).json()).toMatchObject({
@@ -148,12 +148,12 @@ describe("changing a job", () => {
   });
 });
 
-describe("pausing and resuming", () => {
-  it("shows the pause, counts what it leaves out, and puts it into the ledger", async () => {
+describe("pausing and resuming jobs over HTTP", () => {
+  it("a paused job shows the pause, counts the skipped occurrences, and has them in the ledger after the resume", async () => {
     const { url } = await made({ schedule: { every: "1s" } });
     const paused = await api.post(`${url}:pause`, { reason: "because", for: "1h" });
     expect(paused.json()).toMatchObject({ state: "paused", pause: { reason: "because", actor: null, missed: "none" } });
-    // Occurrences pass by themselves; asking until two have is waiting for an event.
+    // Occurrences pass by themselves; polling until two have passed is waiting for an event.
     let dry: JobResumed;
     do dry = (await api.post(`${url}:resume`, { dry_run: true })).json<JobResumed>();
     while (dry.missed < 2);
@@ -166,7 +166,7 @@ describe("pausing and resuming", () => {
     await api.send("DELETE", url);
   });
 
-  it("of a job that is not paused changes nothing", async () => {
+  it("resuming a job that is not paused changes nothing", async () => {
     const { url } = await made();
     const before = await api.state();
     expect((await api.post(`${url}:resume`, {})).json()).toMatchObject({ missed: 0, job: { state: "active" } });
@@ -174,8 +174,8 @@ describe("pausing and resuming", () => {
   });
 });
 
-describe("running a job now", () => {
-  it("makes a run with its overrides and refuses a second one while it lives", async () => {
+describe("running jobs now over HTTP", () => {
+  it("run-now creates a run with its overrides, and is refused while that run is live", async () => {
     const { url, id } = await made({ payload: 1, labels: { a: "1" } });
     const body = { payload: null, priority: 9, queue: "other", labels: { b: "2" }, timeout: "5s" };
     const response = await api.post(`${url}:runNow`, body);
@@ -197,15 +197,15 @@ describe("running a job now", () => {
     expect(await jobAt(url)).toMatchObject({ version: 1, state: "active" });
   });
 
-  it("waits under queue_one", async () => {
+  it("run-now queues the run under queue_one", async () => {
     const { url } = await made({ overlap: "queue_one" });
     await api.post(`${url}:runNow`, {});
     expect((await api.post(`${url}:runNow`, {})).json()).toMatchObject({ status: "blocked" });
   });
 });
 
-describe("a job's future", () => {
-  it("is shown as it will be", async () => {
+describe("upcoming fires over HTTP", () => {
+  it("lists the upcoming fires of a job", async () => {
     const { url } = await made();
     const { fires } = (await api.get(`${url}/upcoming?count=3`)).json<Upcoming>();
     expect(fires.map((fire) => fire.local_time.slice(4))).toEqual(
@@ -215,7 +215,7 @@ describe("a job's future", () => {
     expect((await api.get(`${url}/upcoming`)).json()).toEqual({ fires: [] });
   });
 
-  it("is over when it is cancelled: the key is free, GET still answers, every change is 409", async () => {
+  it("a cancelled job releases its key, stays readable, and refuses every change with 409", async () => {
     const { url, id, key } = await made();
     await api.post(`${url}:runNow`, {});
     const cancelled = await api.post(`${url}:cancel`, {});
@@ -242,7 +242,7 @@ describe("a job's future", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused calls", () => {
   const wrong: [string, "GET" | "PUT" | "PATCH" | "POST" | "DELETE", string, unknown, number][] = [
     ["a priority beyond the bounds", "PATCH", "", { priority: 10 }, 400],
     ["a field that does not exist", "PATCH", "", { prio: 1 }, 400],
@@ -261,7 +261,7 @@ describe("what is refused", () => {
     ["a token of nowhere", "GET", "/occurrences?page_token=abc", undefined, 400],
   ];
 
-  it.each(wrong)("%s changes no row", async (_what, method, rest, body, status) => {
+  it.each(wrong)("the refused call %s changes no row", async (_what, method, rest, body, status) => {
     const { url } = await made();
     const before = await api.state();
     const payload =
@@ -282,7 +282,7 @@ describe("what is refused", () => {
     ["GET", "/versions"],
     ["GET", "/occurrences"],
     ["GET", "/upcoming"],
-  ] as const)("%s {job}%s from another namespace is 404 and changes no row", async (method, rest) => {
+  ] as const)("the call %s {job}%s from another namespace gets 404 and changes no row", async (method, rest) => {
     const { id, key } = await made();
     const before = await api.state();
     const payload = method === "PATCH" ? { payload: "{}", headers: { "content-type": "application/json" } } : {};

@@ -31,10 +31,10 @@ async function limitOf(key: string): Promise<Record<string, unknown>> {
   }
 }
 
-it("shows a limit that runs use, with who holds it and who waits, and changes it", async () => {
+it("shows a limit that runs use, with its holders and waiting runs, and changes it", async () => {
   const concurrency = { key: "city:{payload.city}", limit: 1 };
   for (const city of ["Rome", "Rome", "Rome"])
-    expect(await call("POST", "/v1/runs", { task: "nobody-has-it", payload: { city }, concurrency })).toMatchObject({
+    expect(await call("POST", "/v1/runs", { task: "unserved", payload: { city }, concurrency })).toMatchObject({
       status: 201,
     });
   const limit = await limitOf("city:Rome");
@@ -65,12 +65,12 @@ it.each([
   ["POST", "/v1/runs", { task: "echo", rate_limit: { limit: 1, per: "90d" } }, 422, "duration_invalid"],
   ["POST", "/v1/runs", { task: "echo", ordering_on_failure: "skip" }, 400, "field_invalid"],
   ["POST", "/v1/jobs", { task: "echo", ordering_key: "{payload.a}" }, 422, "template_value_missing"],
-] as const)("refuses nonsense about limits with its reason: %s %s %j", async (method, url, body, status, code) => {
+] as const)("refuses an invalid limit with the reason: %s %s %j", async (method, url, body, status, code) => {
   const answer = await call(method, url, body);
   expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
 });
 
-it("a definition with limits is answered as it was given, and changed by a merge patch", async () => {
+it("shows the limits of a job as they were given, and changes them by a merge patch", async () => {
   const given = {
     concurrency: { key: "c:{payload.c}", limit: 3 },
     rate_limit: { limit: 10, per: "1m", burst: 2 },
@@ -84,7 +84,7 @@ it("a definition with limits is answered as it was given, and changed by a merge
   expect(patched.body).toMatchObject({ concurrency: { key: "c:{payload.c}", limit: 4 }, rate_limit: null });
 });
 
-it("a queue has limits of its own, unless it is strict", async () => {
+it("a queue has its own limits, except with a strict order", async () => {
   const limits = { concurrency: { limit: 2 }, rate_limit: { limit: 5, per: "1m" } };
   expect(await call("PATCH", "/v1/queues/narrow", limits)).toMatchObject({ status: 200, body: limits });
   const taken = await call("PATCH", "/v1/queues/narrow", { concurrency: null });

@@ -29,7 +29,7 @@ const postIn = (namespace: string, url: string, body: unknown) =>
   });
 
 describe("namespaces over HTTP", () => {
-  it("are made, listed, weighed and shown", async () => {
+  it("creates, lists, weights and shows namespaces", async () => {
     const made = await api.post("/v1/namespaces", { name: "mail" });
     expect([made.statusCode, made.headers.location]).toEqual([201, "/v1/namespaces/mail"]);
     expect(made.json<Namespace>()).toMatchObject({ name: "mail", weight: 1, version: 1 });
@@ -40,7 +40,7 @@ describe("namespaces over HTTP", () => {
     expect(namespaces.map(({ name }) => name)).toEqual(["billing", "default", "mail", "other"]);
   });
 
-  it("refuse a name that is taken or cannot be one, and a weight out of bounds", async () => {
+  it("refuses a namespace with a used or invalid name, or with an invalid weight", async () => {
     const refused = async (body: unknown) => refusalOf(await api.post("/v1/namespaces", body));
     expect(await refused({ name: "billing" })).toMatchObject({ status: 409, code: "namespace_taken" });
     expect(await refused({ name: "Big Letters" })).toMatchObject({ status: 400, faults: ["/name field_invalid"] });
@@ -49,7 +49,7 @@ describe("namespaces over HTTP", () => {
     expect(await refused({ name: "x", weight: 1_001 })).toMatchObject({ status: 400 });
   });
 
-  it("refuse a change of what is not there, or is another version", async () => {
+  it("refuses to change a namespace that does not exist or has another version", async () => {
     const change = async (name: string, headers = {}) =>
       refusalOf(await api.send("PATCH", `/v1/namespaces/${name}`, { weight: 2 }, headers)).code;
     expect(await change("nowhere")).toBe("not_found");
@@ -59,7 +59,7 @@ describe("namespaces over HTTP", () => {
 });
 
 describe("the header Carillon-Namespace", () => {
-  it("chooses whose things a call is about [INV-7]", async () => {
+  it("the header Carillon-Namespace selects the namespace of a call [INV-7]", async () => {
     const run = (await postIn("billing", "/v1/runs", { task: "echo", queue: "invoices" })).json<Run>();
     expect((await api.get(`/v1/runs/${run.id}`, inBilling)).json<Run>().id).toBe(run.id);
     expect(refusalOf(await api.get(`/v1/runs/${run.id}`)).status).toBe(404);
@@ -75,7 +75,7 @@ describe("the header Carillon-Namespace", () => {
     expect(refusalOf(await api.send("DELETE", `/v1/jobs/${job.id}`)).status).toBe(404);
   });
 
-  it("of an unknown or impossible name is not found, whatever is asked", async () => {
+  it("every call with an unknown or invalid namespace gets 404", async () => {
     for (const name of ["nowhere", "No Name", "*"]) {
       const headers = { "carillon-namespace": name };
       for (const url of ["/v1/jobs", "/v1/runs", "/v1/queues", "/v1/calendars", "/v1/workers", "/v1/dead-letters"])
@@ -86,15 +86,15 @@ describe("the header Carillon-Namespace", () => {
     }
   });
 
-  it("does not keep a probe from its answer", async () => {
+  it("a probe ignores the header Carillon-Namespace", async () => {
     expect((await api.get("/livez", { "carillon-namespace": "No Name" })).statusCode).toBe(200);
   });
 });
 
-describe("a worker that registers", () => {
+describe("namespaces of workers", () => {
   const worker = { name: "w", queues: ["*"], tasks: ["echo"], slots: 1 };
 
-  it("may serve namespaces that exist, and belongs to its own [INV-7]", async () => {
+  it("a worker may serve several existing namespaces, and belongs to the one of its registration [INV-7]", async () => {
     const made = await postIn("billing", "/v1/workers:register", { ...worker, namespaces: ["billing", "default"] });
     const { id } = made.json<WorkerRegistered>();
     expect((await api.get("/v1/workers", inBilling)).json<WorkerList>().workers.map((one) => one.id)).toEqual([id]);
@@ -102,7 +102,7 @@ describe("a worker that registers", () => {
     await api.post(`/v1/workers/${id}:close`, {});
   });
 
-  it("is refused for one that does not exist, or for all and one", async () => {
+  it("refuses a worker for an unknown namespace, or for all namespaces and one", async () => {
     const refused = async (namespaces: string[]) =>
       refusalOf(await api.post("/v1/workers:register", { ...worker, namespaces })).status;
     expect([await refused(["nowhere"]), await refused(["*", "billing"]), await refused([])]).toEqual([404, 400, 400]);

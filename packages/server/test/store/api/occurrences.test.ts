@@ -24,7 +24,7 @@ const reasons = [
   "condition",
 ];
 
-/** A job with an entry for each reason, an hour apart. */
+/** A job with a ledger entry for each reason, an hour apart. */
 async function noted(): Promise<string> {
   const { id } = (await api.post("/v1/jobs", { task: "echo", schedule: { cron: "0 0 1 1 *" } })).json<Job>();
   await api.database.query(
@@ -43,8 +43,8 @@ async function noted(): Promise<string> {
 const at = (ms: number): string => new Date(ms).toISOString();
 const listed = async (url: string): Promise<OccurrenceList> => (await api.get(url)).json<OccurrenceList>();
 
-describe("the occurrences of a job that have no scheduled run", () => {
-  it("are ranges with reason, count, version and detail, newest first", async () => {
+describe("occurrences without a scheduled run over HTTP", () => {
+  it("lists occurrences as ranges with reason, count, version and detail, newest first", async () => {
     const url = await noted();
     const { occurrences, next_page_token } = await listed(`${url}/occurrences`);
     expect(next_page_token).toBeNull();
@@ -59,7 +59,7 @@ describe("the occurrences of a job that have no scheduled run", () => {
     });
   });
 
-  it("come in pages that together show each once", async () => {
+  it("pages of occurrences contain each one once", async () => {
     const url = await noted();
     const seen: string[] = [];
     let token: string | null = null;
@@ -73,7 +73,7 @@ describe("the occurrences of a job that have no scheduled run", () => {
     expect(seen).toEqual(reasons.toReversed());
   });
 
-  it("refuse the token of another job and of another list", async () => {
+  it("refuses the page token of another job or another list of occurrences", async () => {
     const [one, other] = [await noted(), await noted()];
     const { next_page_token: token } = await listed(`${one}/occurrences?page_size=1`);
     for (const url of [`${other}/occurrences`, `${one}/versions`]) {
@@ -82,11 +82,11 @@ describe("the occurrences of a job that have no scheduled run", () => {
     }
   });
 
-  it("are those that the engine wrote: a pause that is cancelled with its job says what it swallowed", async () => {
+  it("the occurrences of a job that was cancelled while paused include the fires skipped by the pause", async () => {
     const { id } = (await api.post("/v1/jobs", { task: "echo", schedule: { every: "1s" } })).json<Job>();
     const url = `/v1/jobs/${id}`;
     await api.post(`${url}:pause`, {});
-    // Occurrences pass by themselves; asking until one has is waiting for an event.
+    // Occurrences pass by themselves; polling until one has passed is waiting for an event.
     while ((await api.post(`${url}:resume`, { dry_run: true })).json<{ missed: number }>().missed < 1);
     await api.post(`${url}:cancel`, {});
     const { occurrences } = await listed(`${url}/occurrences`);

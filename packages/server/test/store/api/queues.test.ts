@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it("a queue is made with its first use, and shown with what waits in it", async () => {
+it("a queue is created by its first use, and shows its waiting runs", async () => {
   await api.post("/v1/runs", { task: "echo", queue: "first-use" });
   expect((await api.get("/v1/queues/first-use")).json<Queue>()).toMatchObject({ order: "priority", bound: "1h30m" });
   expect((await api.get("/v1/queues/first-use/stats")).json<QueueStats>()).toMatchObject({ queued: 1, workers: 0 });
@@ -17,7 +17,7 @@ it("a queue is made with its first use, and shown with what waits in it", async 
   expect(queues.map(({ name }) => name)).toContain("first-use");
 });
 
-it("a paused queue still takes runs, and keeps them queued", async () => {
+it("a paused queue accepts runs and keeps them queued", async () => {
   await api.post("/v1/queues/held:pause", { reason: "moving" });
   const { id } = (await api.post("/v1/runs", { task: "echo", queue: "held" })).json<Run>();
   expect((await api.get(`/v1/runs/${id}`)).json<Run>().status).toBe("queued");
@@ -30,7 +30,7 @@ it("queues of another namespace are not found [INV-7]", async () => {
   expect((await api.other.get("/v1/queues")).json<QueueList>().queues).toEqual([]);
 });
 
-it("lists pages by name", async () => {
+it("lists queues in pages, by name", async () => {
   for (const name of ["page-a", "page-b", "page-c"]) await api.send("PATCH", `/v1/queues/${name}`, {});
   const names: string[] = [];
   for (let token: string | null = ""; token !== null;) {

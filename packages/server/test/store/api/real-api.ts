@@ -4,7 +4,7 @@ import { createEngine, type Database, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import { apiUnderTest } from "../../unit/api/api-under-test.js";
 
-/** Everything that a call about jobs may change. */
+/** Every table that a call about jobs may change. */
 const tables = [
   "job",
   "job_due",
@@ -12,7 +12,7 @@ const tables = [
   "job_calendar",
   "occurrence",
   "run",
-  "run_later",
+  "far_future_run",
   "run_history",
   "backfill",
   "operation",
@@ -24,12 +24,12 @@ const tables = [
   "revision",
 ];
 
-/** And what other calls may. */
+/** The tables that other calls may change. */
 const moreTables = ["namespace", "worker_session", "limit_key", "dedupe", "idempotency_key", "webhook"];
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 
-/** The API over a real engine and PostgreSQL. Every answer is compared with its declaration. */
+/** The API over a real engine and PostgreSQL. Every response is compared with its declaration. */
 export async function realApi() {
   const fresh = await freshDatabase({ migrated: true });
   const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
@@ -42,13 +42,13 @@ export async function realApi() {
   const options = { engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() };
   return {
     ...apiUnderTest(options),
-    /** The same jobs, asked for from another namespace. */
+    /** A call from another namespace for the same jobs. */
     other: apiUnderTest({ ...options, namespace: "other" }),
     database,
     state: () => stateOf(database),
-    /** The same, in one number's time: who wrote the rows that are there. */
+    /** The transactions that wrote the present rows: cheap to compare. */
     mark: () => markOf(database),
-    /** Ends the loops of the node; calls are answered as before. */
+    /** Stops the loops of the node; calls still work. */
     async rest() {
       if (isStarted) await engine.stop();
       isStarted = false;
@@ -63,7 +63,7 @@ export async function realApi() {
 
 export type RealApi = Awaited<ReturnType<typeof realApi>>;
 
-/** Every row that a transaction writes bears its number. */
+/** Every row has the number of the transaction that wrote it. */
 async function markOf(database: Database): Promise<string> {
   const parts = [...tables, ...moreTables].map(
     (table) => `select '${table}' as name, count(*) as rows, max(xmin::text::bigint) as last from carillon.${table}`,
@@ -73,7 +73,7 @@ async function markOf(database: Database): Promise<string> {
   return rows[0]?.mark ?? "";
 }
 
-/** What is stored, in a form that shows whether anything changed. */
+/** The stored rows, in a form that shows any change. */
 async function stateOf(database: Database): Promise<Record<string, string>> {
   const states: Record<string, string> = {};
   for (const table of tables) {

@@ -11,16 +11,16 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const made = async (body: object = {}): Promise<RunCreated> =>
-  (await api.post("/v1/runs", { task: "nobody", ...body })).json<RunCreated>();
+  (await api.post("/v1/runs", { task: "unserved", ...body })).json<RunCreated>();
 const typesOf = async (id: string): Promise<string[]> =>
   (await api.get(`/v1/runs/${id}/events`)).json<RunEvents>().events.map((event) => event.type);
 
-describe("cancelling a run", () => {
+describe("cancelling runs over HTTP", () => {
   it.each([
     ["that waits for a worker", {}],
     ["that waits for its time", { delay: "5m" }],
     ["that waits far from its time", { delay: "30d" }],
-  ])("%s ends it, and once more changes nothing", async (_, body) => {
+  ])("cancels a run %s, and a second call changes nothing", async (_, body) => {
     const { id } = await made(body);
     const first = (await api.post(`/v1/runs/${id}:cancel`, {})).json<Run>();
     expect(first).toMatchObject({ status: "cancelled", status_reason: "cancelled_by_user" });
@@ -29,8 +29,8 @@ describe("cancelling a run", () => {
     expect((await api.get(`/v1/runs/${id}/attempts`)).json<RunAttempts>().attempts).toEqual([]);
   });
 
-  it("of a recurring job leaves the job as it is", async () => {
-    const job = (await api.post("/v1/jobs", { task: "nobody", schedule: { manual: true } })).json<Job>();
+  it("cancelling a run of a recurring job does not change the job", async () => {
+    const job = (await api.post("/v1/jobs", { task: "unserved", schedule: { manual: true } })).json<Job>();
     const run = (await api.post(`/v1/jobs/${job.id}:runNow`, {})).json<Run>();
     expect((await api.post(`/v1/runs/${run.id}:cancel`, {})).json<Run>().status).toBe("cancelled");
     expect((await api.get(`/v1/jobs/${job.id}`)).json<Job>()).toMatchObject({ state: "active", version: job.version });
@@ -38,7 +38,7 @@ describe("cancelling a run", () => {
     expect((await api.get(`/v1/jobs/${job.id}/stats`)).json<JobStats>()).toMatchObject({ finished: 1, cancelled: 1 });
   });
 
-  it("of another namespace is not found [INV-7]", async () => {
+  it("cancelling a run of another namespace gets 404 [INV-7]", async () => {
     const { id } = await made();
     const state = await api.state();
     for (const verb of ["cancel", "reschedule"]) {
@@ -52,13 +52,13 @@ describe("cancelling a run", () => {
   });
 });
 
-describe("giving a run another time", () => {
+describe("rescheduling runs over HTTP", () => {
   it.each([
     ["later, from the queue", {}, "1h", "scheduled"],
     ["sooner, from far away", { delay: "30d" }, "0s", "queued"],
     ["from far away to another day far away", { delay: "30d" }, "20d", "scheduled"],
     ["now, from its time", { delay: "5m" }, "0s", "queued"],
-  ])("%s", async (_, body, delay, status) => {
+  ])("rescheduling a run: %s", async (_, body, delay, status) => {
     const { id, run_at: before } = await made(body);
     const moved = (await api.post(`/v1/runs/${id}:reschedule`, { delay })).json<Run>();
     expect(moved).toMatchObject({ id, status });
@@ -66,7 +66,7 @@ describe("giving a run another time", () => {
     expect(moved.trigger.scheduled_for).toBe(moved.run_at);
   });
 
-  it("is refused once it has ended, and without a time", async () => {
+  it("refuses to reschedule a run that has ended, or without a time", async () => {
     const { id } = await made();
     await api.post(`/v1/runs/${id}:cancel`, {});
     expect(refusalOf(await api.post(`/v1/runs/${id}:reschedule`, { delay: "1h" }))).toMatchObject({
@@ -77,14 +77,14 @@ describe("giving a run another time", () => {
   });
 });
 
-describe("the same to many runs", () => {
+describe("bulk operations over HTTP", () => {
   const ended = async (operation: BulkOperation): Promise<BulkOperation> => {
     const get = async () => (await api.get(`/v1/operations/${operation.id}`)).json<BulkOperation>();
     await expect.poll(async () => (await get()).state).toBe("done");
     return get();
   };
 
-  it("is counted first, goes on by itself, and does no more than the filter says", async () => {
+  it("a bulk operation counts first, runs in the background, and changes only the runs of its filter", async () => {
     const owner = "bulk";
     for (let n = 0; n < 5; n += 1) await made({ owner });
     const other = await made();
@@ -102,20 +102,22 @@ describe("the same to many runs", () => {
     expect((await api.get(`/v1/runs/${other.id}`)).json<Run>().status).toBe("queued");
   });
 
-  it("names what it could not do", async () => {
+  it("a bulk operation names the runs that it could not change", async () => {
     const { id } = await made();
-    const nobody = "run_01k9zq3v5e0r8t2b7n4m6x1c9d";
-    const operation = (await api.post("/v1/runs:bulk", { action: "discard", ids: [id, nobody] })).json<BulkOperation>();
+    const unknownRun = "run_01k9zq3v5e0r8t2b7n4m6x1c9d";
+    const operation = (
+      await api.post("/v1/runs:bulk", { action: "discard", ids: [id, unknownRun] })
+    ).json<BulkOperation>();
     const { failures, ...rest } = await ended(operation);
     expect(rest).toMatchObject({ total: 2, seen: 2, done: 0, failed: 2 });
     expect(failures.map((one) => `${one.id} ${one.code}`).sort()).toEqual(
-      [`${id} run_not_failed`, `${nobody} not_found`].sort(),
+      [`${id} run_not_failed`, `${unknownRun} not_found`].sort(),
     );
     const aborted = (await api.post(`/v1/operations/${operation.id}:abort`, {})).json<BulkOperation>();
     expect(aborted.state).toBe("done");
   });
 
-  it("says of how many nothing was left to do: what was done, failed and was skipped is all that was seen", async () => {
+  it("the done, failed and skipped runs of a bulk operation add up to all that it has seen", async () => {
     const runs = [await made(), await made(), await made()];
     await api.post(`/v1/runs/${runs[0]?.id}:cancel`, {});
     const asked = { action: "cancel", ids: [...runs.map(({ id }) => id), "run_01k9zq3v5e0r8t2b7n4m6x1c9d"] };
@@ -130,7 +132,7 @@ describe("the same to many runs", () => {
     [{ action: "explode", filter: {} }],
     [{ action: "cancel", filter: { label_selector: "=" } }],
     [{ action: "cancel", ids: ["job_x"] }],
-  ])("refuses %j and does nothing", async (body) => {
+  ])("refuses the bulk operation %j and changes nothing", async (body) => {
     const state = await api.state();
     expect(refusalOf(await api.post("/v1/runs:bulk", body)).status).toBe(400);
     expect(await api.state()).toEqual(state);

@@ -19,19 +19,24 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe("asking for runs over HTTP", () => {
-  it("stores one, durable when it is answered", async () => {
-    const response = await api.post("/v1/runs", { task: "nobody", payload: { a: 1 }, delay: "1h", labels: { x: "y" } });
+describe("creating runs over HTTP", () => {
+  it("a new run is durable when the response is sent", async () => {
+    const response = await api.post("/v1/runs", {
+      task: "unserved",
+      payload: { a: 1 },
+      delay: "1h",
+      labels: { x: "y" },
+    });
     const run = response.json<RunCreated>();
     expect([response.statusCode, run.is_new]).toEqual([201, true]);
     const { is_new: _, ...shown } = run;
     const read = (await api.get(`/v1/runs/${run.id}`)).json<Run>();
-    // What it waits for is looked up when it is read, not when it is asked for.
+    // The reason why it waits is read by GET, not at its creation.
     expect(read).toEqual({ ...shown, waiting_on: { code: "due_later", detail: expect.stringMatching(/^due in /) } });
   });
 
-  it("answers a dedupe key with the run that counts, replaces it, and refuses", async () => {
-    const post = (on?: string) => api.post("/v1/runs", { task: "nobody", dedupe: { key: "k", ...(on && { on }) } });
+  it("a dedupe key returns the existing run, replaces it, or is refused", async () => {
+    const post = (on?: string) => api.post("/v1/runs", { task: "unserved", dedupe: { key: "k", ...(on && { on }) } });
     const first = (await post()).json<RunCreated>();
     expect((await post()).json<RunCreated>()).toMatchObject({ id: first.id, is_new: false });
     expect(refusalOf(await post("reject"))).toMatchObject({ status: 409, code: "run_duplicate" });
@@ -43,10 +48,10 @@ describe("asking for runs over HTTP", () => {
     });
   });
 
-  it("finds jobs and runs by values of their payload, at paths that were declared", async () => {
+  it("finds jobs and runs by values of their payload at declared paths", async () => {
     const idsBy = async (query: string) =>
       (await api.get(query)).json<{ runs?: Run[]; jobs?: Job[] }>().runs?.map((run) => run.id);
-    const customer = (id: unknown) => ({ task: "nobody", payload: { customer: { id } }, labels: { team: "a" } });
+    const customer = (id: unknown) => ({ task: "unserved", payload: { customer: { id } }, labels: { team: "a" } });
     expect(refusalOf(await api.get("/v1/runs?payload.customer.id=42"))).toEqual({
       status: 400,
       code: "path_not_searchable",
@@ -77,7 +82,7 @@ describe("asking for runs over HTTP", () => {
     expect(await idsBy("/v1/runs?payload.customer.id=r&status=cancelled&total=exact")).toEqual([own.id]);
   });
 
-  it("knows the tasks of a namespace and the cluster", async () => {
+  it("lists the tasks of a namespace and the nodes of the cluster", async () => {
     await api.send("PUT", "/v1/jobs/@named", { task: "named", schedule: { manual: true } });
     const { tasks } = (await api.get("/v1/tasks")).json<TaskInfoList>();
     expect(tasks.find(({ name }) => name === "named")).toEqual({
@@ -90,7 +95,7 @@ describe("asking for runs over HTTP", () => {
       expected_ms: null,
     });
     expect((await api.get("/v1/tasks/named")).statusCode).toBe(200);
-    expect((await api.get("/v1/tasks/nobody.knows")).statusCode).toBe(404);
+    expect((await api.get("/v1/tasks/unknown.task")).statusCode).toBe(404);
     expect((await api.other.get("/v1/tasks/named")).statusCode).toBe(404);
     expect((await api.get("/v1/cluster")).json<Cluster>()).toMatchObject({
       nodes: [{ name: "test", takes_shards: true }],
@@ -99,9 +104,9 @@ describe("asking for runs over HTTP", () => {
     expect((await api.get("/v1/cluster/shards")).json<ClusterShards>().shards).toHaveLength(1_024);
   });
 
-  it("takes a thousand at a time", async () => {
+  it("creates a thousand runs in one call", async () => {
     const runs = Array.from({ length: 1_000 }, (_, n) => ({
-      task: "nobody",
+      task: "unserved",
       payload: n,
       dedupe: { key: `${n % 900}` },
     }));

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const app of running.splice(0)) await app.close();
 });
 
-/** Sends bytes as they are and reads until the server hangs up. */
+/** Sends raw bytes, and reads until the server closes the connection. */
 function exchange(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";
@@ -57,17 +57,17 @@ describe("the API on a socket", () => {
     expect(answer).toContain(`"code":"${code}"`);
   });
 
-  it("compares the port of Host with its own when it guards itself", async () => {
+  it("compares the port in Host with its own port when it is restricted to loopback", async () => {
     const { port } = await listening({ dev: { loopbackOnly: true } });
     expect(await status(port, { host: `localhost:${port}` })).toBe(200);
     expect(await status(port, { host: `localhost:${port + 1}` })).toBe(403);
   });
 
-  it("refuses new work while it stops, and still answers probes", async () => {
+  it("refuses new calls while it stops, and still answers probes", async () => {
     let letClose: () => void = () => undefined;
     let sayClosing: () => void = () => undefined;
     const closing = new Promise<void>((resolve) => (sayClosing = resolve));
-    // Stops in the middle of closing, after the API's own preparations, for as long as the test needs.
+    // Pauses the close after the API's own preparations, for as long as the test needs.
     const api = await listening({}, ({ app }) => {
       app.addHook("preClose", async () => {
         sayClosing();

@@ -42,7 +42,7 @@ const document = openApiDocument("0") as unknown as {
   readonly components: { readonly schemas: Readonly<Record<string, SchemaNode>> };
 };
 
-/** The schema itself, whatever it refers to. */
+/** The schema itself, with references resolved. */
 export function resolved(node: SchemaNode): SchemaNode {
   if (node.$ref === undefined) return node;
   const name = node.$ref.slice("#/components/schemas/".length);
@@ -51,7 +51,7 @@ export function resolved(node: SchemaNode): SchemaNode {
   return resolved(target);
 }
 
-/** Every operation of the document, except streams, which have no end that a test could wait for. */
+/** Every operation of the document, except streams, which never end. */
 export const documented: readonly DocumentedOperation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(([, { responses }]) => !("text/event-stream" in (responses["200"]?.content ?? {})))

@@ -5,7 +5,7 @@ import { type RealApi, realApi } from "../api/real-api.js";
 import { documented } from "./from-document.js";
 import { type DrawnRequest, type Mutation, mutations, requestOf } from "./mutations.js";
 
-/** `npm run fuzz -- --requests 20000 --seed 7` sets these; without it, the same short run every time. */
+/** Set by `npm run fuzz -- --requests 20000 --seed 7`; without it, the same short run every time. */
 const seed = Number(process.env["CARILLON_FUZZ_SEED"] ?? 20_261_116);
 const requests = Number(process.env["CARILLON_FUZZ_REQUESTS"] ?? documented.length * mutations.length);
 
@@ -13,7 +13,7 @@ let api: RealApi;
 
 beforeAll(async () => {
   api = await realApi();
-  // Nothing happens by itself from now on: whatever changes, a request has changed.
+  // The loops are stopped: from now on only requests change rows.
   await api.rest();
   await api.post("/v1/jobs", { task: "echo", key: "nightly", schedule: { cron: "0 9 * * *" } });
   await api.post("/v1/jobs", { task: "echo", schedule: { every: "1h" } });
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Ids of things that are there, by their prefix; the latest of each. */
+/** Ids of existing things, by their prefix; the latest of each. */
 const ids = new Map<string, string>();
 
 function learn(text: string): void {
@@ -43,7 +43,7 @@ function sendable({ method, url, headers, payload }: DrawnRequest): InjectOption
   };
 }
 
-/** Each operation in its turn with each mutation in its turn. */
+/** Every operation with every mutation, in turn. */
 function* drawn(): Generator<DrawnRequest> {
   const turns = documented.flatMap((operation) => mutations.map((mutation) => ({ operation, mutation })));
   for (let round = 0; ; round += 1) {
@@ -79,7 +79,7 @@ it(`answers ${requests} requests, however wrong, as its document says, never wit
   }
   expect(faults).toEqual([]);
   if (requests < documented.length * mutations.length) return;
-  // Otherwise the requests were not near enough to right ones to prove anything.
+  // Otherwise too few requests were nearly valid, and the test would prove little.
   const expected = [200, 201, 204, 400, 404, 409, 415, 422];
   const rare = expected.filter((status) => (statuses.get(status) ?? 0) === 0);
   expect(rare).toEqual([]);

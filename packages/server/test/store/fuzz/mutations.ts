@@ -5,7 +5,7 @@ import { edges, fitting, known, others } from "./values.js";
 export const mutations = ["none", "types", "bounds", "unknown", "encodings", "broken"] as const;
 export type Mutation = (typeof mutations)[number];
 
-/** A request before the ids in it are filled in. */
+/** A request before its ids are filled in. */
 export interface DrawnRequest {
   readonly operation: string;
   readonly mutation: Mutation;
@@ -56,7 +56,10 @@ function urlOf({ path, parameters }: DocumentedOperation, mutation: Mutation): f
       ? fc.constantFrom(...wrongEncodings)
       : mutation === "bounds"
         ? fc.constantFrom(...good, ...wrongWords.map(encodeURIComponent))
-        : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constant("nobody") });
+        : fc.oneof(
+            { weight: 9, arbitrary: fc.constantFrom(...good) },
+            { weight: 1, arbitrary: fc.constant("unserved") },
+          );
   const named = parameters.filter((one) => one.in === "query");
   const pair = fc.constantFrom(...(named.length === 0 ? [null] : named)).chain((one): fc.Arbitrary<string> => {
     if (one === null) return fc.constant("");
@@ -109,7 +112,7 @@ function asJson(value: unknown): Content {
   return { headers: json, payload: asText(value) };
 }
 
-/** Every place in the value, the value itself included. */
+/** Every position in the value, the value itself included. */
 function placesOf(value: unknown, at: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [at];
   return [at, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...at, name]))];

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { resolved, type SchemaNode } from "./from-document.js";
 
-/** Stands for the id of something that is there; the request is made when it is sent. */
+/** Stands for the id of an existing thing, which is filled in when the request is sent. */
 export const known = {
   job: "KNOWN-job",
   run: "KNOWN-run",
@@ -10,7 +10,7 @@ export const known = {
   wrk: "KNOWN-wrk",
 } as const;
 
-/** Right values, by name: without them every request would fail at its first word. */
+/** Valid values, by name: without them every request would fail at its first field. */
 const right: Readonly<Record<string, readonly unknown[]>> = {
   task: ["echo", "sleep"],
   job_type: ["echo"],
@@ -61,7 +61,7 @@ const right: Readonly<Record<string, readonly unknown[]>> = {
   dry_run: [true, false],
 };
 
-/** What every kind of value is tried as, at its edges. */
+/** The edge cases of every type. */
 export const edges: readonly unknown[] = [
   "",
   " ",
@@ -88,12 +88,12 @@ export const edges: readonly unknown[] = [
   Array.from({ length: 1_001 }, () => "a"),
 ];
 
-/** Of another type than whatever is asked for. */
+/** Values of another type than the schema's. */
 export const others: readonly unknown[] = [null, true, 7, "text", [], {}, [[]], { a: { b: 1 } }, ["a", 1]];
 
 const depthLimit = 5;
 
-/** Values that fit the schema, as far as a schema says what fits. */
+/** Values that fit the schema, as far as the schema is precise. */
 export function fitting(node: SchemaNode, name = "", depth = 0): fc.Arbitrary<unknown> {
   const schema = resolved(node);
   const good = right[name];

@@ -6,20 +6,20 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
 import { createEngine, openDatabase } from "@carillon/engine";
-import { freshDatabase, TcpProxy } from "@carillon/testkit";
+import { TcpProxy, freshDatabase } from "@carillon/testkit";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { createApi } from "../../../src/api/create-api.js";
-import type { IntakeLoad } from "../../../src/api/intake.js";
-import { readiness } from "../../../src/bin/readiness.js";
+import { createApi } from "../../../src/api/app.js";
+import type { AdmissionLoad } from "../../../src/api/http/admission.js";
 import { createMetrics } from "../../../src/metrics/metrics.js";
+import { readiness } from "../../../src/services/api-service.js";
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
-const intake = { calls: 100, bytes: 8 * 1_048_576 };
+const admission = { calls: 100, bytes: 8 * 1_048_576 };
 const requests = 2_000;
-const body = JSON.stringify({ task: "nobody", payload: "x".repeat(20_000) });
+const body = JSON.stringify({ task: "unserved", payload: "x".repeat(20_000) });
 
-/** A node whose way to the database leads through a proxy. Nobody waits long here. */
+/** A node that reaches its database through a proxy, with short timeouts. */
 async function nodeBehindProxy() {
   const fresh = await freshDatabase({ migrated: true });
   const proxy = await TcpProxy.start(fresh.url);
@@ -46,23 +46,23 @@ async function nodeBehindProxy() {
     engine: () => engine.load,
     database: () => ({ ...database.load, isUp: database.state === "up" }),
   });
-  let load: IntakeLoad | null = null;
+  let load: AdmissionLoad | null = null;
   const app = createApi({
     engine: engine.api,
     workers: engine.workerDoor,
     health: readiness(() => database),
     metrics: {
       ...metrics,
-      watchIntake(shown) {
+      watchAdmission(shown) {
         load = shown;
-        metrics.watchIntake(shown);
+        metrics.watchAdmission(shown);
       },
     },
     events: { open: () => Readable.from([]) },
     version: "0",
     now: () => database.clock.now(),
     newRequestId: () => "test",
-    intake,
+    admission,
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
@@ -71,7 +71,7 @@ async function nodeBehindProxy() {
     proxy,
     database,
     engine,
-    load: (): IntakeLoad["calls"] => load?.calls ?? { calls: 0, bytes: 0 },
+    load: (): AdmissionLoad["calls"] => load?.calls ?? { calls: 0, bytes: 0 },
     metric: async (name: string): Promise<number> => {
       const line = (await metrics.render()).split("\n").find((one) => one.startsWith(`${name} `));
       return Number(line?.slice(name.length + 1));
@@ -86,7 +86,7 @@ async function nodeBehindProxy() {
   };
 }
 
-/** Sends a call over one of few sockets, and answers its status and whether it says when to come again. */
+/** Sends a call over a few sockets, and returns its status and whether it has Retry-After. */
 function post(url: string, agent: Agent): Promise<{ status: number; retryAfter: string | undefined }> {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
@@ -106,14 +106,14 @@ type Node = Awaited<ReturnType<typeof nodeBehindProxy>>;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What this process has in memory and still needs. */
+/** The memory that this process still uses after a collection. */
 function heldBytes(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** Many calls at once, what the node has under way meanwhile, and what it says of itself once it lets nobody more in. */
+/** Sends many calls at once, and returns the load of the node meanwhile and its readiness when it refuses more. */
 async function storm(node: Node, agent: Agent, calls: number) {
   const over = new AbortController();
   const answers = Promise.all(Array.from({ length: calls }, () => post(node.url, agent))).finally(() => {
@@ -127,40 +127,40 @@ async function storm(node: Node, agent: Agent, calls: number) {
     seen.calls = Math.max(seen.calls, load.calls);
     seen.bytes = Math.max(seen.bytes, load.bytes);
     seen.waiting = Math.max(seen.waiting, node.engine.load.writesWaiting, node.database.load.pool.waiting);
-    if (load.calls === intake.calls && probes.length < 3)
+    if (load.calls === admission.calls && probes.length < 3)
       probes.push(Promise.all([statusOf("/livez"), statusOf("/readyz")]));
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { answers: await answers, probes: await Promise.all(probes), seen };
 }
 
-/** Refused, and told when to come again. */
+/** Refused with Retry-After. */
 const refusals = (answers: Awaited<ReturnType<typeof storm>>["answers"]): Set<string> =>
   new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`));
 
 function expectBounded(seen: Awaited<ReturnType<typeof storm>>["seen"]): void {
-  expect(seen.calls).toBe(intake.calls);
-  expect(seen.bytes).toBeLessThanOrEqual(intake.bytes);
-  expect(seen.waiting).toBeLessThanOrEqual(intake.calls);
+  expect(seen.calls).toBe(admission.calls);
+  expect(seen.bytes).toBeLessThanOrEqual(admission.bytes);
+  expect(seen.waiting).toBeLessThanOrEqual(admission.calls);
 }
 
 const alive = [200, 503];
 
-describe("a node whose database has stopped to answer", () => {
-  it("refuses thousands of calls by 503 in bounded memory, lives, says that it is not ready, and recovers", async () => {
+describe("a node whose database does not answer", () => {
+  it("a node whose database hangs refuses thousands of calls with 503 in bounded memory, stays alive, is not ready, and recovers", async () => {
     const node = await nodeBehindProxy();
     const agent = new Agent({ keepAlive: true, maxSockets: 400 });
-    // On a busy machine the first statements may be late even for a healthy database.
+    // On a busy machine the first statements may be slow even with a healthy database.
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
 
     await node.proxy.blackHole();
     const before = heldBytes();
     const { answers, probes, seen } = await storm(node, agent, requests);
-    // Answered although the database is still silent: nobody waits for it.
+    // Answered while the database still hangs: calls do not wait for it.
     expect(refusals(answers)).toEqual(new Set(["503 2"]));
     expect(probes).toEqual([alive, alive, alive]);
     expectBounded(seen);
-    // Callers and node are one process here: what is left of a call that was refused is a socket, and not its body.
+    // Callers and node share one process here: a refused call still has a socket, but not its body.
     expect(heldBytes() - before).toBeLessThan((requests * body.length) / 2);
 
     await node.proxy.resume();
@@ -168,33 +168,33 @@ describe("a node whose database has stopped to answer", () => {
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
     expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
     expect(await node.metric("carillon_database_up")).toBe(1);
-    expect(await node.metric('carillon_http_request_active_bytes{budget="calls"}')).toBe(0);
+    expect(await node.metric('carillon_http_requests_in_flight_bytes{budget="calls"}')).toBe(0);
     agent.destroy();
     await node.close();
   });
 });
 
-describe("a node whose statements wait for somebody's lock", () => {
-  it("refuses calls in bounded memory, lives, says that it is not ready, and recovers when the lock goes", async () => {
+describe("a node whose statements wait for a lock", () => {
+  it("a node whose statements wait for a lock refuses calls in bounded memory, stays alive, is not ready, and recovers", async () => {
     const node = await nodeBehindProxy();
     const agent = new Agent({ keepAlive: true, maxSockets: 200 });
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
-    const somebody = new Client(node.databaseUrl);
-    await somebody.connect();
-    await somebody.query("begin; lock table carillon.run in access exclusive mode");
+    const blocker = new Client(node.databaseUrl);
+    await blocker.connect();
+    await blocker.query("begin; lock table carillon.run in access exclusive mode");
 
     const { answers, probes, seen } = await storm(node, agent, 500);
-    // 504: its own statement was ended by its time limit, and did nothing. Nobody else waits that long.
+    // 504: its own statement reached its time limit, and changed nothing. No other call waits that long.
     expect(new Set([...refusals(answers), "504 2"])).toEqual(new Set(["503 2", "504 2"]));
     expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(answers.length / 2);
     expect(probes).toEqual([alive, alive, alive]);
     expectBounded(seen);
 
-    await somebody.query("rollback");
-    await somebody.end();
+    await blocker.query("rollback");
+    await blocker.end();
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
     expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
-    expect(await node.metric('carillon_http_request_active_bytes{budget="calls"}')).toBe(0);
+    expect(await node.metric('carillon_http_requests_in_flight_bytes{budget="calls"}')).toBe(0);
     agent.destroy();
     await node.close();
   });

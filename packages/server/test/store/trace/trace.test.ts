@@ -23,7 +23,7 @@ async function tracedNode() {
   const node = { name: "test", address: null, version: "0" };
   const ended: ((event: EngineEvent) => void)[] = [];
   const onEvent = (event: EngineEvent): void => {
-    if (event.type === "run.finished") for (const hear of ended.splice(0)) hear(event);
+    if (event.type === "run.finished") for (const listener of ended.splice(0)) listener(event);
   };
   const engine = createEngine({ database, ...ports, newId, node, alone: true, onEvent });
   await engine.start();
@@ -61,7 +61,7 @@ async function tracedNode() {
   };
 }
 
-describe("the trace of whoever asks for a run", () => {
+describe("traces of callers", () => {
   let node: Awaited<ReturnType<typeof tracedNode>>;
   const received: (string | undefined)[] = [];
   const states: (string | undefined)[] = [];
@@ -97,7 +97,7 @@ describe("the trace of whoever asks for a run", () => {
     return answer.json<{ id: string; trace_id?: string | null }>();
   };
 
-  it("goes through the API and the run to whom the run calls, each span the next one's parent", async () => {
+  it("a trace passes from the caller through the API and the run to the calls of the handler, with correct parents", async () => {
     const recorded = recordSpans();
     const made = await ask("/v1/runs", { task: "http", payload: { url } }, { traceparent: caller.header });
     expect(made.trace_id).toBe(traceId);
@@ -118,7 +118,7 @@ describe("the trace of whoever asks for a run", () => {
     expect(received.at(-1)).toBe(`00-${traceId}-${chain[2]?.spanId}-01`);
   });
 
-  it("is carried along without an SDK as well, by runs and by jobs that run once", async () => {
+  it("a trace continues in runs and one-off jobs without an SDK as well", async () => {
     const made = await ask("/v1/runs", { task: "http", payload: { url } }, { traceparent: caller.header });
     expect(made.trace_id).toBe(traceId);
     expect(received.at(-1)).toBe(caller.header);
@@ -126,7 +126,7 @@ describe("the trace of whoever asks for a run", () => {
     expect(received.at(-1)).toBe(caller.header);
   });
 
-  it("takes along what vendors add, and nothing that is no tracestate", async () => {
+  it("forwards the tracestate of a trace, and ignores an invalid one", async () => {
     const trace = { traceparent: caller.header, tracestate: "vendor=a:1, other=b" };
     await ask("/v1/runs", { task: "http", payload: { url } }, trace);
     expect([received.at(-1), states.at(-1)]).toEqual([caller.header, "vendor=a:1,other=b"]);
@@ -134,7 +134,7 @@ describe("the trace of whoever asks for a run", () => {
     expect([received.at(-1), states.at(-1)]).toEqual([caller.header, undefined]);
   });
 
-  it("goes on in what calls make of jobs: runs by hand, replays, retries in bulk, backfills, and what starts after them", async () => {
+  it("a trace continues in run-now, replays, bulk retries, backfills, and the jobs that start after them", async () => {
     const trace = { traceparent: caller.header, tracestate: "vendor=1" };
     const put = (key: string, body: object) =>
       node.call({ method: "PUT", url: `/v1/jobs/@${key}`, headers: json, payload: JSON.stringify(body) });
@@ -172,7 +172,7 @@ describe("the trace of whoever asks for a run", () => {
     for (const run of [...(await runsOf("first")), ...(await runsOf("second"))]) expect(run.trace_id).toBe(traceId);
   });
 
-  it("is none where the caller has none, or sends what is no traceparent", async () => {
+  it("a run has no trace if its caller has none, or sends an invalid traceparent", async () => {
     const made = await ask("/v1/runs", { task: "http", payload: { url } }, { traceparent: "00-zz" });
     expect(made.trace_id).toBeNull();
     expect(received.at(-1)).toBeUndefined();

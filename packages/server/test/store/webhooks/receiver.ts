@@ -7,11 +7,11 @@ export interface Received {
   readonly path: string;
   readonly id: string;
   readonly body: { id: string; type: string; data: Record<string, unknown> };
-  /** Whether one of the signatures is that of the secret, as Standard Webhooks says. */
+  /** Whether one of the signatures was made with the secret, by the rules of Standard Webhooks. */
   isSignedBy(secret: string): boolean;
 }
 
-/** A real HTTP server that takes messages, or refuses them with the statuses that it was told. */
+/** A real HTTP server that accepts messages, or refuses them with the configured statuses. */
 export async function startReceiver() {
   const received: Received[] = [];
   const waiting: { count: number; done: () => void }[] = [];
@@ -31,7 +31,7 @@ export async function startReceiver() {
     answer(...next: number[]) {
       statuses = next;
     },
-    /** Resolves when so many have come in all. */
+    /** Resolves when this number of messages has arrived in total. */
     until: (count: number): Promise<void> =>
       new Promise((done) => {
         if (received.length >= count) done();

@@ -13,14 +13,14 @@ import {
   Worker,
 } from "@carillon/worker";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { webhookSender } from "../../../src/bin/webhooks/webhook-task.js";
+import { webhookSender } from "../../../src/events/webhook-task.js";
 import { apiUnderTest } from "../../unit/api/api-under-test.js";
 import { startReceiver } from "./receiver.js";
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
-/** A node with a worker, a sender of messages that may reach this machine, and the API in front. */
+/** A node with a worker, a webhook sender that may connect to this machine, and the API. */
 async function startNode() {
   const fresh = await freshDatabase({ migrated: true });
   const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
@@ -28,8 +28,8 @@ async function startNode() {
   const node = { name: "test", address: null, version: "0" };
   const engine = createEngine({ database, ...ports, newId, node, alone: true, limits: { webhookFailingMs: 60_000 } });
   await engine.start();
-  const told: unknown[] = [];
-  const tellTale: Task = { name: "tell.tale", run: (payload) => void told.push(payload) };
+  const received: unknown[] = [];
+  const recorder: Task = { name: "record.callback", run: (payload) => void received.push(payload) };
   const rules = new AddressRules(["loopback"]);
   const sender = webhookSender({
     webhooks: engine.api,
@@ -50,13 +50,13 @@ async function startNode() {
       timers,
       onEvent: () => undefined,
     });
-  const workers = [workerOf([...builtInTasks(timers), tellTale], ["*"]), workerOf([sender], [webhookQueue])];
+  const workers = [workerOf([...builtInTasks(timers), recorder], ["*"]), workerOf([sender], [webhookQueue])];
   for (const worker of workers) await worker.start();
   const api = apiUnderTest({ engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() });
   return {
     ...api,
     database,
-    told,
+    received,
     async close() {
       for (const worker of workers) await worker.stop(0);
       await engine.stop();
@@ -90,10 +90,10 @@ const ask = async (task: string, over: object = {}) =>
   (await node.post("/v1/runs", { task, payload: {}, ...over })).json<{ id: string }>();
 const once = { retry: { max_attempts: 1 } };
 
-/** Looks until something holds; each look is a call that waits for the database. */
-async function until<Value>(look: () => Promise<Value | null>): Promise<Value> {
+/** Polls until the condition holds; each poll is a call that waits for the database. */
+async function until<Value>(poll: () => Promise<Value | null>): Promise<Value> {
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== null) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -102,7 +102,7 @@ const deliveriesOf = async (id: string): Promise<readonly Delivery[]> =>
   (await node.get(`/v1/webhooks/${id}/deliveries`)).json<DeliveryList>().deliveries;
 
 describe("webhook endpoints", () => {
-  it("are told of every end that they want, signed, once", async () => {
+  it("a webhook endpoint gets every end of a run that it subscribes to, signed, once", async () => {
     const { secret } = await endpoint({ on: ["succeeded", "failed"], include: ["payload", "error"] });
     const good = await ask("echo", { payload: { a: 1 } });
     const bad = await ask("fail", once);
@@ -120,11 +120,11 @@ describe("webhook endpoints", () => {
       expect(one.isSignedBy("whsec_AAAA")).toBe(false);
       expect(one.id).toBe(one.body.id);
     }
-    // What tells of runs is itself a run, and nobody is told of that.
+    // A delivery is itself a run, about which no webhook is sent.
     expect(new Set(receiver.received.map(({ body }) => body.data["task"]))).toEqual(new Set(["echo", "fail"]));
   });
 
-  it("are not told of what they did not ask for", async () => {
+  it("a webhook endpoint gets no event that it did not subscribe to", async () => {
     await endpoint({ on: ["failed"], tasks: ["fail"] });
     await ask("echo");
     const bad = await ask("fail", once);
@@ -132,7 +132,7 @@ describe("webhook endpoints", () => {
     expect(receiver.received.map(({ body }) => body.data["id"])).toEqual([bad.id]);
   });
 
-  it("get a message again until they take it, under the same id, and the log says so", async () => {
+  it("retries a message until the endpoint accepts it, with the same id and a log of the attempts", async () => {
     const { id } = await endpoint();
     receiver.answer(503, 503);
     await node.post(`/v1/webhooks/${id}:test`, {});
@@ -142,7 +142,7 @@ describe("webhook endpoints", () => {
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
   });
 
-  it("know a message that is sent again by hand", async () => {
+  it("a manually repeated message keeps its id", async () => {
     const { id } = await endpoint();
     await node.post(`/v1/webhooks/${id}:test`, {});
     await receiver.until(1);
@@ -157,7 +157,7 @@ describe("webhook endpoints", () => {
     expect((await node.get(`/v1/webhooks/${other}/deliveries/${sent?.id}`)).statusCode).toBe(404);
   });
 
-  it("change their secret without losing anything: for a time both sign", async () => {
+  it("changing a secret loses no message: both secrets sign for a time", async () => {
     const { id, secret } = await endpoint();
     const rotated = (await node.post(`/v1/webhooks/${id}:rotateSecret`, { overlap: "1h" })).json<WebhookWithSecret>();
     await node.post(`/v1/webhooks/${id}:test`, {});
@@ -170,7 +170,7 @@ describe("webhook endpoints", () => {
     expect(signed).toEqual([false, true]);
   });
 
-  it("are disabled when they say that they are gone, or fail for too long, and can be enabled again", async () => {
+  it("disables an endpoint that answers 410 or fails too long, and can enable it again", async () => {
     const { id } = await endpoint();
     receiver.answer(410);
     await node.post(`/v1/webhooks/${id}:test`, {});
@@ -186,7 +186,7 @@ describe("webhook endpoints", () => {
     expect(failing).toMatchObject({ enabled: false, disabled_reason: "failing" });
   });
 
-  it("that did not take a message have it among the dead letters, from where it is sent again once", async () => {
+  it("a message that was not accepted is a dead letter, and can be retried once", async () => {
     const { id } = await endpoint();
     receiver.answer(410);
     await node.post(`/v1/webhooks/${id}:test`, {});
@@ -207,7 +207,7 @@ describe("webhook endpoints", () => {
     expect((await node.get(`/v1/runs/${dead.id}`)).json<Run>().retried_as).toBe(again.json<Run>().id);
   });
 
-  it("are refused where they cannot be, and changed only in the version that was meant", async () => {
+  it("refuses invalid endpoints, and changes of another version", async () => {
     expect((await node.post("/v1/webhooks", {})).json()).toMatchObject({ status: 400 });
     expect((await node.post("/v1/webhooks", { url: "ftp://x" })).statusCode).toBe(400);
     expect((await node.post("/v1/webhooks", { url: "https://u:p@example.com" })).statusCode).toBe(400);
@@ -218,12 +218,12 @@ describe("webhook endpoints", () => {
   });
 });
 
-describe("callbacks of a job", () => {
-  it("tell an address or a task how its runs end, whichever way they end", async () => {
+describe("callbacks of jobs", () => {
+  it("a callback reports every kind of end of a job's runs to an address or a task", async () => {
     const callbacks = [
       { on: ["succeeded"], url: `${receiver.url}/good`, include: ["output"] },
       { on: ["dead"], url: `${receiver.url}/bad` },
-      { on: ["failed"], task: "tell.tale" },
+      { on: ["failed"], task: "record.callback" },
     ];
     const made = await node.post("/v1/jobs", { task: "echo", payload: { n: 1 }, callbacks });
     expect(made.json<{ callbacks: unknown[] }>().callbacks).toHaveLength(3);
@@ -232,10 +232,10 @@ describe("callbacks of a job", () => {
     const bad = await ask("fail", { ...once, callbacks });
     await receiver.until(2);
     expect(receiver.received[1]).toMatchObject({ path: "/bad", body: { data: { id: bad.id } } });
-    await until(async () => node.told[0] ?? null);
-    expect(node.told).toMatchObject([{ type: "run.failed", data: { id: bad.id } }]);
-    // Its deadline ends it before any worker has it.
-    const late = await ask("nobody.serves", { deadline: "1ms", callbacks });
+    await until(async () => node.received[0] ?? null);
+    expect(node.received).toMatchObject([{ type: "run.failed", data: { id: bad.id } }]);
+    // Its deadline ends it before a worker can claim it.
+    const late = await ask("unserved", { deadline: "1ms", callbacks });
     await receiver.until(3);
     expect(receiver.received[2]).toMatchObject({
       path: "/bad",
@@ -243,7 +243,7 @@ describe("callbacks of a job", () => {
     });
   });
 
-  it("to an address are signed by the secret of the namespace, which changes without losing anything", async () => {
+  it("the secret of the namespace signs callbacks, and changes without losing any", async () => {
     const run = { callbacks: [{ on: ["succeeded"], url: `${receiver.url}/signed` }] };
     const rotate = async (overlap: string) =>
       (await node.post("/v1/callback-secret:rotate", { overlap })).json<{ secret: string }>().secret;
@@ -260,7 +260,7 @@ describe("callbacks of a job", () => {
     expect([second, third].map((one) => receiver.received[1]?.isSignedBy(one))).toEqual([false, true]);
   });
 
-  it("that were not taken are sent again with the other dead letters", async () => {
+  it("failed callbacks are retried with the other dead letters", async () => {
     receiver.answer(410);
     const { id } = await ask("echo", { callbacks: [{ on: ["succeeded"], url: `${receiver.url}/cb` }] });
     const filter = { queue: webhookQueue };
@@ -277,7 +277,7 @@ describe("callbacks of a job", () => {
     expect(receiver.received.map((one) => one.path)).toEqual(["/cb", "/cb"]);
   });
 
-  it("names one of url and task", async () => {
+  it("a callback needs either url or task", async () => {
     const refused = await node.post("/v1/jobs", { task: "echo", callbacks: [{ on: ["failed"] }] });
     expect(refused.json()).toMatchObject({ status: 400, errors: [{ pointer: "/callbacks/0" }] });
   });

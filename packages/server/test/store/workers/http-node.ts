@@ -5,11 +5,11 @@ import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/c
 import { createEngine, type Database, type EngineEvent, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import { expect } from "vitest";
-import { createApi } from "../../../src/api/create-api.js";
+import { createApi } from "../../../src/api/app.js";
 import { watchAnswers } from "../../unit/api/declared-answers.js";
 
-const lookMs = 20;
-const patienceMs = 30_000;
+const pollMs = 20;
+const timeoutMs = 30_000;
 const equals = (value: unknown, expected: unknown): boolean => {
   try {
     expect(value).toEqual(expected);
@@ -31,25 +31,25 @@ export interface HttpNode {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Creates a job that runs once, at once; answers its id. */
+  /** Creates a job that runs once, at once; returns its id. */
   create(job: object): Promise<string>;
-  /** Looks until the run of such a job is as expected. */
+  /** Polls until the run of such a job has the expected form. */
   untilRun(jobId: string, expected: object): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface Cluster {
-  start(silenceMs?: number): Promise<HttpNode>;
+  start(workerTimeoutMs?: number): Promise<HttpNode>;
   close(): Promise<void>;
 }
 
-/** Nodes with an API that listens, over one database. */
+/** Nodes with a listening API, over one database. */
 export async function cluster(): Promise<Cluster> {
   const fresh = await freshDatabase({ migrated: true });
   const nodes: HttpNode[] = [];
   return {
-    async start(silenceMs = 3_000) {
-      const node = await startNode(fresh.url, silenceMs);
+    async start(workerTimeoutMs = 3_000) {
+      const node = await startNode(fresh.url, workerTimeoutMs);
       nodes.push(node);
       return node;
     },
@@ -60,12 +60,12 @@ export async function cluster(): Promise<Cluster> {
   };
 }
 
-async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<HttpNode> {
+async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<HttpNode> {
   const database = await openDatabase({ url: databaseUrl, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
   const events: EngineEvent[] = [];
-  const limits = { workerSilenceMs, leaseMs: 1_000 };
+  const limits = { workerSilenceMs: workerTimeoutMs, leaseMs: 1_000 };
   const onEvent = (event: EngineEvent): void => void events.push(event);
   const engine = createEngine({ database, ...ports, newId, node, alone: false, limits, onEvent });
   await engine.start();
@@ -79,7 +79,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
       httpRequest: () => undefined,
       httpProblem: () => undefined,
       rateLimited: () => undefined,
-      watchIntake: () => undefined,
+      watchAdmission: () => undefined,
     },
     events: { open: () => Readable.from([]) },
     version: "0",
@@ -116,7 +116,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
       return String(body["id"]);
     },
     async untilRun(jobId, expected) {
-      for (const limit = AbortSignal.timeout(patienceMs); ; await sleep(lookMs)) {
+      for (const limit = AbortSignal.timeout(timeoutMs); ; await sleep(pollMs)) {
         const { run } = (await call("GET", `/v1/jobs/${jobId}`)).body;
         if (limit.aborted || equals(run, expect.objectContaining(expected))) {
           expect(run).toMatchObject(expected);

@@ -1,9 +1,16 @@
 import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
-import { HttpTransport, loopHeart, type Task, type TaskContext, Worker, type WorkerEvent } from "@carillon/worker";
+import {
+  HttpTransport,
+  mainLoopHeartbeat,
+  type Task,
+  type TaskContext,
+  Worker,
+  type WorkerEvent,
+} from "@carillon/worker";
 
 const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
-/** A handler under way, which ends when the test says how. */
+/** A running handler, whose result the test decides. */
 export interface Call {
   readonly payload: unknown;
   readonly context: TaskContext;
@@ -11,7 +18,7 @@ export interface Call {
   readonly fail: (error: Error) => void;
 }
 
-/** A real worker over HTTP whose handlers do what the test says. Everything that happens can be waited for. */
+/** A real worker over HTTP whose handlers the test controls; tests can wait for every step. */
 export class HttpWorker {
   readonly worker: Worker;
   readonly calls: Call[] = [];
@@ -24,7 +31,7 @@ export class HttpWorker {
       run: (payload, context) =>
         new Promise((succeed, fail) => {
           this.calls.push({ payload, context, succeed, fail });
-          this.#look();
+          this.#notify();
         }),
     };
     const echo: Task = { name: "echo", run: (payload) => payload };
@@ -33,7 +40,7 @@ export class HttpWorker {
         urls,
         timers: workerTimers,
         random: systemRandom,
-        heart: loopHeart(systemTimers),
+        heartbeat: mainLoopHeartbeat(systemTimers),
       }),
       tasks: [held, echo],
       name: "test",
@@ -43,12 +50,12 @@ export class HttpWorker {
       timers: workerTimers,
       onEvent: (event) => {
         this.events.push(event);
-        this.#look();
+        this.#notify();
       },
     });
   }
 
-  /** The call of this number, from 0, as soon as it comes. */
+  /** The call with this number, counted from 0, as soon as it arrives. */
   async call(index: number): Promise<Call> {
     await this.until(() => this.calls.length > index);
     const call = this.calls[index];
@@ -66,7 +73,7 @@ export class HttpWorker {
     while (!holds()) await new Promise<void>((resolve) => this.#watchers.push(resolve));
   }
 
-  #look(): void {
+  #notify(): void {
     for (const watcher of this.#watchers.splice(0)) watcher();
   }
 }

@@ -22,19 +22,19 @@ async function startWorker(...args: ConstructorParameters<typeof HttpWorker>): P
   return worker;
 }
 
-/** A way to the node that can fail. */
+/** A connection to the node that the test can break. */
 async function frailWay(node: HttpNode): Promise<{ proxy: TcpProxy; url: string }> {
   const proxy = await TcpProxy.start(node.url);
   proxies.push(proxy);
   return { proxy, url: proxy.through(node.url) };
 }
 
-/** Every result that was accepted, by the fence of its claim. */
+/** Every accepted result, by the fence of its claim. */
 const accepted = (node: HttpNode) =>
   node.query<{ fence: number; status: string }>("select fence::int, status from carillon.run_history order by fence");
 
 describe("a worker over HTTP", () => {
-  it("registers, takes a run, and its result is stored", async () => {
+  it("a worker over HTTP registers, runs a run, and stores its result", async () => {
     const node = await nodes.start();
     const { worker } = await startWorker([node.url]);
     const id = await node.create({ task: "echo", payload: { a: [1, "x", null] } });
@@ -43,7 +43,7 @@ describe("a worker over HTTP", () => {
     expect(await node.query("select from carillon.worker_session")).toEqual([]);
   });
 
-  it("is told of a run again whose answer was lost, and begins it once [INV-2] [INV-6]", async () => {
+  it("a worker over HTTP that lost a poll response gets the run again and starts it once [INV-2] [INV-6]", async () => {
     const node = await nodes.start();
     const { proxy, url } = await frailWay(node);
     proxy.loseAnswerTo(":poll");
@@ -57,7 +57,7 @@ describe("a worker over HTTP", () => {
     expect(worker.calls).toHaveLength(1);
   });
 
-  it("sends a result again whose answer was lost, and it counts once [INV-4]", async () => {
+  it("a worker over HTTP that lost the response to a result sends the result again, and it counts once [INV-4]", async () => {
     const node = await nodes.start();
     const { proxy, url } = await frailWay(node);
     const worker = await startWorker([url]);
@@ -72,7 +72,7 @@ describe("a worker over HTTP", () => {
     expect(await accepted(node)).toEqual([{ fence: 1, status: "succeeded" }]);
   });
 
-  it("keeps a result while the server cannot be reached [INV-4]", async () => {
+  it("a worker over HTTP keeps a result while the server is unreachable [INV-4]", async () => {
     const node = await nodes.start();
     const { proxy, url } = await frailWay(node);
     const worker = await startWorker([url]);
@@ -87,7 +87,7 @@ describe("a worker over HTTP", () => {
     expect(worker.calls).toHaveLength(1);
   });
 
-  it("goes on with another node when its own stops or is lost, under the same claims [INV-2]", async () => {
+  it("a worker over HTTP continues with another node, under the same claims, when its own stops or is lost [INV-2]", async () => {
     const [a, b] = [await nodes.start(), await nodes.start()];
     const { proxy, url } = await frailWay(b);
     const worker = await startWorker([a.url, url]);
@@ -104,7 +104,7 @@ describe("a worker over HTTP", () => {
     expect(worker.events.map((event) => event.type)).not.toContain("worker.session_lost");
   });
 
-  it("whose session was declared dead signals its handlers and registers again; a late result is not taken [INV-4]", async () => {
+  it("a worker over HTTP whose session expired signals its handlers and registers again; its late result is refused [INV-4]", async () => {
     const node = await nodes.start(1_000);
     const worker = await startWorker([node.url]);
     const id = await node.create({ task: "held" });
@@ -120,7 +120,7 @@ describe("a worker over HTTP", () => {
     expect(await accepted(node)).toEqual([{ fence: 2, status: "succeeded" }]);
   });
 
-  it("that the server does not hear of asks its handlers to stop before others get their runs", async () => {
+  it("a worker over HTTP without contact to the server stops its handlers before other workers get their runs", async () => {
     const node = await nodes.start(3_000);
     const { proxy, url } = await frailWay(node);
     const worker = await startWorker([url]);
@@ -130,14 +130,14 @@ describe("a worker over HTTP", () => {
     void stopped.then(() => fail(new Error("stopped")));
     void proxy.blackHole();
     await stopped;
-    await worker.event("worker.unheard");
+    await worker.event("worker.disconnected");
     expect(node.events.map((event) => event.type)).not.toContain("session.expired");
     await proxy.resume();
     (await worker.call(1)).succeed("after all");
     await node.untilRun(id, { status: "succeeded", output: "after all", attempt: 1 });
   });
 
-  it("drains under load: each run ends once, and what is given back costs nothing [INV-7]", async () => {
+  it("a worker over HTTP drains under load: each run ends once, and released runs lose no attempt [INV-7]", async () => {
     const node = await nodes.start();
     const first = await startWorker([node.url], { slots: 5, ahead: 20 });
     const jobs = Array.from({ length: 300 }, (_, n) => ({ task: n % 10 === 0 ? "held" : "echo", payload: n }));
@@ -158,7 +158,7 @@ describe("a worker over HTTP", () => {
     await expect.poll(rows, { timeout: 30_000 }).toEqual({ runs: 300, ids: 300, losses: 0, attempt: 1 });
   });
 
-  it("that is cordoned is given nothing more, and one that is drained is told to end", async () => {
+  it("a cordoned worker gets no more runs, and a drained worker is asked to stop", async () => {
     const node = await nodes.start(15_000);
     const worker = await startWorker([node.url]);
     const { workers: listed } = (await node.call("GET", "/v1/workers")).body as { workers: { id: string }[] };
@@ -180,7 +180,7 @@ describe("a worker over HTTP", () => {
     await node.untilRun(third, { status: "succeeded" });
     expect((await node.call("GET", `${at}/runs`)).body).toMatchObject({ runs: [{ output: 3 }, { output: 1 }] });
     expect(await node.call("POST", `${at}:drain`)).toMatchObject({ status: 200, body: { state: "draining" } });
-    await worker.event("worker.drain_asked");
+    await worker.event("worker.drain_requested");
     await worker.worker.stop(0);
     expect((await node.call("GET", at)).status).toBe(404);
   });

@@ -19,12 +19,12 @@ interface Run {
 
 const verb = (name: string, body: object = {}) => node.call("POST", `/v1/workers/${id}:${name}`, body);
 
-/** Takes one run. */
+/** Claims one run. */
 async function take(held: readonly Run[] = []): Promise<Run> {
   const { status, body } = await verb("poll", { held });
   expect(status).toBe(200);
   const [run] = body["runs"] as Run[];
-  if (run === undefined) throw new Error("no run came");
+  if (run === undefined) throw new Error("no run was assigned");
   return { run_id: run.run_id, fence: run.fence };
 }
 
@@ -32,7 +32,7 @@ const success = (run: Run, output: unknown = 1) => ({ ...run, started_ago_ms: 0,
 const results = async (...some: object[]) => (await verb("poll", { held: [], results: some })).body;
 
 describe("the worker protocol", () => {
-  it("refuses the result of a claim that was given back, also when the same worker claimed the run again [INV-4]", async () => {
+  it("the worker protocol refuses the result of a released claim, also if the same worker claimed the run again [INV-4]", async () => {
     const job = await node.create({ task: "work" });
     const first = await take();
     expect((await verb("release", { runs: [first] })).status).toBe(204);
@@ -43,7 +43,7 @@ describe("the worker protocol", () => {
     await node.untilRun(job, { status: "succeeded", output: "second", attempt: 1, losses: 0 });
   });
 
-  it("takes a result that is sent twice once, and says that it has it [INV-4]", async () => {
+  it("the worker protocol accepts a repeated result once, and confirms it [INV-4]", async () => {
     const job = await node.create({ task: "work" });
     const run = await take();
     for (let time = 0; time < 2; time++) expect(await results(success(run))).toMatchObject({ refused: [] });
@@ -51,7 +51,7 @@ describe("the worker protocol", () => {
     expect(await node.query("select from carillon.run_history")).toHaveLength(1);
   });
 
-  it("says which of the claims that a worker names are over", async () => {
+  it("the worker protocol reports which claims of a worker are over", async () => {
     await node.create({ task: "work" });
     const run = await take();
     await results(success(run));
@@ -60,7 +60,7 @@ describe("the worker protocol", () => {
     expect((await verb("poll", { held: [mine], wait_ms: 0 })).body).toMatchObject({ lost: [mine] });
   });
 
-  it("stores what an output can be, and says of what it cannot hold that the run failed", async () => {
+  it("stores an output of any valid JSON, and fails the run for an output that cannot be stored", async () => {
     const job = await node.create({ task: "work" });
     const odd = await node.create({ task: "work" });
     const runs = [await take()];
@@ -72,7 +72,7 @@ describe("the worker protocol", () => {
     await node.untilRun(odd, { status: expect.stringMatching(/succeeded|failed/) });
   });
 
-  it.each(["poll", "heartbeat", "release"])("answers %s of a session that ended with 410", async (name) => {
+  it.each(["poll", "heartbeat", "release"])("answers %s of an expired session with 410", async (name) => {
     expect((await verb("close")).status).toBe(204);
     const answer = await verb(name, name === "release" ? { runs: [] } : {});
     expect(answer).toMatchObject({ status: 410, body: { code: "session_lost", retryable: false } });
@@ -107,7 +107,7 @@ describe("the worker protocol", () => {
     ]);
   });
 
-  it("says of a run that nobody can take what it waits for", async () => {
+  it("explains a run that no worker can take", async () => {
     const waiting = async (run: object) => {
       const made = (await node.call("POST", "/v1/runs", run)).body;
       return (await node.call("GET", `/v1/runs/${String(made["id"])}`)).body["waiting_on"];
@@ -127,13 +127,13 @@ describe("the worker protocol", () => {
     ["poll", { nothing: 1 }, "/nothing"],
     ["heartbeat", { started: [{}] }, "/started/0/run_id"],
     ["release", {}, "/runs"],
-  ])("refuses %s with %j and says where", async (name, body, pointer) => {
+  ])("refuses %s with %j, with a pointer", async (name, body, pointer) => {
     const answer = await verb(name, body);
     expect(answer.status).toBe(400);
     expect((answer.body["errors"] as { pointer: string }[]).map((item) => item.pointer)).toContain(pointer);
   });
 
-  it("refuses a failure without its error, and a snooze without its time", async () => {
+  it("refuses a failure without an error, and a snooze without a time", async () => {
     const run = { run_id: "019a7f71-ece5-7060-8d10-5b3a9c36e0ad", fence: 1, started_ago_ms: 0 };
     const answer = await verb("poll", {
       results: [

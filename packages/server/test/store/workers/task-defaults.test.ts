@@ -1,5 +1,5 @@
 import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
-import { HttpTransport, loopHeart, task, Worker, workerTask } from "@carillon/worker";
+import { HttpTransport, mainLoopHeartbeat, task, Worker, workerTask } from "@carillon/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, cluster, type HttpNode } from "./http-node.js";
 
@@ -22,7 +22,12 @@ beforeAll(async () => {
     },
   });
   worker = new Worker({
-    transport: new HttpTransport({ urls: [node.url], timers, random: systemRandom, heart: loopHeart(systemTimers) }),
+    transport: new HttpTransport({
+      urls: [node.url],
+      timers,
+      random: systemRandom,
+      heartbeat: mainLoopHeartbeat(systemTimers),
+    }),
     tasks: [workerTask(welcome, systemSoon)],
     name: "test",
     queues: ["mail"],
@@ -36,8 +41,8 @@ afterAll(async () => {
   await nodes.close();
 });
 
-describe("a job that is made without the SDK", () => {
-  it("runs as the task of its worker says, from its registration on", async () => {
+describe("task defaults over HTTP", () => {
+  it("a job created without the SDK uses the task defaults of its worker from the registration on", async () => {
     const id = await node.create({ task: "mail.welcome" });
     await node.untilRun(id, { status: "succeeded", queue: "mail", attempt: 3, max_attempts: 3, output: 3 });
     const { body } = await node.call("GET", "/v1/tasks/mail.welcome");
@@ -45,7 +50,7 @@ describe("a job that is made without the SDK", () => {
     expect(body["defaults"]).toEqual({ queue: "mail", timeout: "2m", retry });
   });
 
-  it("keeps the defaults of when it was made: a change of it, or of them, applies none", async () => {
+  it("a job keeps the task defaults of its creation: later changes of either do not apply them", async () => {
     const made = { task: "mail.welcome", key: "kept", schedule: { manual: true }, retry: { max_attempts: 9 } };
     expect(await node.call("PUT", "/v1/jobs/@kept", made)).toMatchObject({
       status: 201,

@@ -1,6 +1,6 @@
-import { operations, type Operation } from "@carillon/contract";
+import { type Operation, operations } from "@carillon/contract";
 import { describe, expect, it } from "vitest";
-import { routePath } from "../../../src/api/route-path.js";
+import { routePath } from "../../../src/api/http/routes.js";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 const declared: Operation[] = Object.values(operations);
@@ -14,16 +14,16 @@ describe("the router", () => {
     expect(expected.filter((route) => !app.hasRoute(route))).toEqual([]);
   });
 
-  it.each(["/v1/jobs/", "/jobs/", "/livez/"])("takes %s as the address without the slash", async (url) => {
+  it.each(["/v1/jobs/", "/jobs/", "/livez/"])("serves %s like the address without the slash", async (url) => {
     expect((await apiUnderTest().get(url)).statusCode).toBe(200);
   });
 
-  it("keeps colons out of parameters, where verbs will begin", () => {
+  it("keeps colons out of parameters, because verbs start with one", () => {
     expect(routePath("/v1/jobs/{id}:pause")).toBe("/v1/jobs/:id(^[^:/]+$)::pause");
   });
 });
 
-describe("a method that an address does not take", () => {
+describe("methods that an address does not have", () => {
   it.each([
     ["DELETE", "/v1/jobs", "POST, GET, HEAD, OPTIONS"],
     ["PUT", "/jobs", "POST, GET, HEAD, OPTIONS"],
@@ -34,21 +34,21 @@ describe("a method that an address does not take", () => {
     ["DELETE", "/jobs/@a/runNow", "POST, OPTIONS"],
     ["PATCH", "/livez", "GET, HEAD, OPTIONS"],
     ["TRACE", "/v1/runs", "POST, GET, HEAD, OPTIONS"],
-  ] as const)("%s %s is 405 with what is allowed", async (method, url, allow) => {
+  ] as const)("%s %s gets 405 with the allowed methods", async (method, url, allow) => {
     const response = await apiUnderTest().call({
-      // The types of the injected call do not know TRACE; the call does.
+      // The types of inject do not have TRACE; its implementation does.
       method: method as Exclude<typeof method, "TRACE">,
       url,
       headers: { "content-type": "text/plain" },
       payload: "anything",
     });
     expect([response.statusCode, response.headers["allow"]]).toEqual([405, allow]);
-    // Nothing follows the headers of an answer to HEAD.
+    // A response to HEAD has no body.
     const said = method === "HEAD" ? { code: "method_not_allowed" } : refusalOf(response);
     expect(said).toMatchObject({ code: "method_not_allowed" });
   });
 
-  it("can be asked for", async () => {
+  it("OPTIONS returns the allowed methods", async () => {
     const response = await apiUnderTest().call({ method: "OPTIONS", url: "/v1/jobs" });
     expect([response.statusCode, response.headers["allow"], response.body]).toEqual([
       204,
@@ -58,13 +58,13 @@ describe("a method that an address does not take", () => {
     expect(response.headers).not.toHaveProperty("access-control-allow-origin");
   });
 
-  it("does not include HEAD where there is GET", async () => {
+  it("answers HEAD at an address with GET, without a body", async () => {
     const response = await apiUnderTest().call({ method: "HEAD", url: "/v1/jobs" });
     expect([response.statusCode, response.body]).toEqual([200, ""]);
   });
 });
 
-describe("an address that there is not", () => {
+describe("unknown addresses", () => {
   it.each([
     ["GET", "/v1/job", "GET /v1/jobs"],
     ["POST", "/v2/runs?wait=1s", "POST /v1/runs"],
@@ -73,9 +73,9 @@ describe("an address that there is not", () => {
     ["POST", "/v1/queues/mail/puase", "POST /v1/queues/{name}:pause"],
     ["GET", "/v1/jobs/@a/attempts", undefined],
     ["GET", "/v1/schedules", undefined],
-  ] as const)("%s %s is 404, with the one that is nearest: %s", async (method, url, meant) => {
+  ] as const)("%s %s gets 404 with the most similar address: %s", async (method, url, meant) => {
     const response = await apiUnderTest().call({ method, url });
-    const hint = meant === undefined ? "GET /docs lists what there is." : `did you mean ${meant}?`;
+    const hint = meant === undefined ? "GET /docs lists the operations." : `did you mean ${meant}?`;
     expect(response.json()).toMatchObject({
       status: 404,
       code: "not_found",

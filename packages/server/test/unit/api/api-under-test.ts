@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { expect } from "vitest";
-import { createApi } from "../../../src/api/create-api.js";
-import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
+import { createApi } from "../../../src/api/app.js";
+import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/http/handler.js";
 import { watchAnswers } from "./declared-answers.js";
 import { FakeEngine } from "./fake-webhooks.js";
 import { FakeWorkers } from "./fake-workers.js";
@@ -11,7 +11,7 @@ export const testNow = Date.UTC(2026, 10, 12, 8, 30);
 
 export const json = { "content-type": "application/json" };
 
-/** The API over an engine in memory, at a fixed time. Every answer is compared with its declaration. */
+/** The API over an engine in memory, at a fixed time. Every response is compared with its declaration. */
 export function apiUnderTest(options: Partial<ApiOptions> = {}) {
   const engine = new FakeEngine(() => testNow);
   const observed: HttpObservation[] = [];
@@ -27,9 +27,9 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
       httpRequest: (call) => observed.push(call),
       httpProblem: () => undefined,
       rateLimited: () => undefined,
-      watchIntake: () => undefined,
+      watchAdmission: () => undefined,
     },
-    // Ends at once: who injects a request waits for the end of the answer.
+    // Ends at once: an injected request waits for the end of its response.
     events: { open: () => Readable.from(["retry: 2000\n\n"]) },
     version: "0.0.0-test",
     now: () => testNow,
@@ -63,7 +63,7 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
   };
 }
 
-/** What a refused call said, in the parts that tests look at. */
+/** The parts of a problem document that tests check. */
 export function refusalOf(response: LightMyRequestResponse) {
   expect(response.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
   const { status, code, errors } = response.json<{

@@ -11,8 +11,8 @@ async function withJob() {
   return { ...api, backfill: (body: unknown) => api.post("/v1/jobs/@nightly:backfill", body) };
 }
 
-describe("a backfill", () => {
-  it("is accepted with where it is, and shows how far it is", async () => {
+describe("backfills", () => {
+  it("starts a backfill with 202 and its location, and shows its progress", async () => {
     const api = await withJob();
     const response = await api.backfill(range);
     const started = response.json<Backfill>();
@@ -33,7 +33,7 @@ describe("a backfill", () => {
     expect((await api.get(`/v1/backfills/${started.id}`)).json()).toEqual(started);
   });
 
-  it("takes its bounds, and ends now when nothing else is said", async () => {
+  it("a backfill uses its bounds, and ends now without an upper bound", async () => {
     const api = await withJob();
     await api.backfill({ from: range.from, per_second: 0.5, concurrency: 1, repeat: true, force: true });
     const from = Date.UTC(2026, 10, 1);
@@ -41,14 +41,14 @@ describe("a backfill", () => {
     expect(api.engine.asked).toEqual(["backfill", request, { actor: null }]);
   });
 
-  it("is only counted in a dry run", async () => {
+  it("a dry run only counts a backfill", async () => {
     const api = await withJob();
     const response = await api.backfill({ ...range, dry_run: true });
     expect([response.statusCode, response.json()]).toEqual([200, { total: 7, dry_run: true }]);
     expect(api.engine.backfills).toEqual([]);
   });
 
-  it.each([{}, { dry_run: true }])("is refused with %j when the job has another version", async (over) => {
+  it.each([{}, { dry_run: true }])("refuses a backfill with %j when the job has another version", async (over) => {
     const api = await withJob();
     const headers = { ...json, "if-match": '"v5"' };
     const payload = JSON.stringify({ ...range, ...over });
@@ -68,13 +68,13 @@ describe("a backfill", () => {
     [{ ...range, dry_run: "true" }, 400, ["/dry_run field_invalid"]],
     [{ ...range, repeats: true }, 400, ["/repeats unknown_field"]],
     [{ ...range, to: "2030-01-01T00:00:00Z" }, 422, []],
-  ])("is refused as %j", async (body, status, faults) => {
+  ])("refuses the backfill %j", async (body, status, faults) => {
     const api = await withJob();
     expect(refusalOf(await api.backfill(body))).toMatchObject({ status, faults });
     expect(api.engine.backfills).toEqual([]);
   });
 
-  it("hands on why it is not possible", async () => {
+  it("returns the engine's reason when a backfill is impossible", async () => {
     const api = await withJob();
     api.engine.failure = new CarillonError("backfill_invalid", "the range has more than 1000000 occurrences");
     const response = await api.backfill(range);
@@ -82,7 +82,7 @@ describe("a backfill", () => {
     expect(response.body).toContain("more than 1000000");
   });
 
-  it("is aborted, and answered as it is when it is aborted again", async () => {
+  it("aborts a backfill, and a second abort returns it unchanged", async () => {
     const api = await withJob();
     const { id } = (await api.backfill(range)).json<Backfill>();
     const first = await api.call({ method: "POST", url: `/v1/backfills/${id}:abort` });
@@ -92,7 +92,7 @@ describe("a backfill", () => {
     expect(refusalOf(await api.post(`/v1/backfills/${id}:abort`, { now: true })).status).toBe(400);
   });
 
-  it("is listed with the others of its job, newest first, in pages", async () => {
+  it("lists the backfills of a job, newest first, in pages", async () => {
     const api = await withJob();
     const made: string[] = [];
     for (let count = 0; count < 3; count += 1) made.unshift((await api.backfill(range)).json<Backfill>().id);
@@ -113,7 +113,7 @@ describe("a backfill", () => {
     ["POST", "/v1/backfills/bkf_01k9zq3v5e0r8t2b7n4m6x1c9d:abort"],
     ["GET", "/v1/backfills/job_01k9zq3v5e0r8t2b7n4m6x1c9d"],
     ["POST", "/v1/backfills/x:abort"],
-  ] as const)("%s %s says 404 to what is not there", async (method, url) => {
+  ] as const)("%s %s gets 404 for an unknown backfill or job", async (method, url) => {
     const body = url.endsWith(":backfill") ? { headers: json, payload: JSON.stringify(range) } : {};
     const response = await apiUnderTest().call({ method, url, ...body });
     expect(refusalOf(response)).toMatchObject({ status: 404, code: "not_found" });

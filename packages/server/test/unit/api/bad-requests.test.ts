@@ -6,7 +6,7 @@ import { apiUnderTest, json, refusalOf } from "./api-under-test.js";
 const send = (payload: string | Buffer, headers: Record<string, string> = json) =>
   apiUnderTest().call({ method: "POST", url: "/v1/jobs", payload, headers });
 
-describe("a name that is the product's own", () => {
+describe("reserved names", () => {
   it.each([
     ["/v1/jobs", { task: "carillon:webhook" }, "/task"],
     ["/v1/jobs", { task: "echo", queue: "carillon:webhooks" }, "/queue"],
@@ -14,12 +14,12 @@ describe("a name that is the product's own", () => {
     ["/v1/runs", { task: "carillon:webhook" }, "/task"],
     ["/v1/runs", { task: "echo", queue: "carillon:x" }, "/queue"],
     ["/v1/jobs", { task: "echo", callbacks: [{ task: "carillon:webhook" }] }, "/callbacks/0/task"],
-  ])("is refused to users of %s in %j", async (url, body, pointer) => {
+  ])("refuses a reserved name to users of %s in %j", async (url, body, pointer) => {
     const refused = await apiUnderTest().post(url, body);
     expect(refusalOf(refused)).toEqual({ status: 400, code: "field_invalid", faults: [`${pointer} field_invalid`] });
   });
 
-  it("is refused to workers, and to whoever would make a queue of that name", async () => {
+  it("refuses reserved queue names to workers and to calls that would create such a queue", async () => {
     const api = apiUnderTest();
     const worker = { name: "w", queues: ["default"], tasks: ["carillon:webhook"], slots: 1 };
     expect((await api.post("/v1/workers:register", worker)).statusCode).toBe(400);
@@ -28,7 +28,7 @@ describe("a name that is the product's own", () => {
   });
 });
 
-describe("a body that cannot be read", () => {
+describe("unreadable bodies", () => {
   it.each<[string, string | Buffer, string]>([
     ["broken JSON", '{"task": "echo",}', "json_invalid"],
     ["cut-off JSON", '{"task": "ec', "json_invalid"],
@@ -53,16 +53,16 @@ describe("a body that cannot be read", () => {
       `{"task": "echo", "payload": ${"[".repeat(400_000)}${"]".repeat(400_000)}}`,
       "field_invalid",
     ],
-  ])("is refused: %s", async (_what, payload, code) => {
+  ])("refuses a body: %s", async (_what, payload, code) => {
     expect(refusalOf(await send(payload))).toMatchObject({ status: 400, code });
   });
 
-  it("is refused when it is too large", async () => {
+  it("refuses a body that is too large", async () => {
     const payload = JSON.stringify({ task: "echo", payload: "x".repeat(limits.bodyBytes) });
     expect(refusalOf(await send(payload))).toMatchObject({ status: 413, code: "payload_too_large" });
   });
 
-  it("is taken just below the limit", async () => {
+  it("accepts a body just below the limit", async () => {
     const payload = JSON.stringify({ task: "echo", payload: "x".repeat(limits.bodyBytes - 100) });
     expect((await send(payload)).statusCode).toBe(201);
   });
@@ -73,27 +73,27 @@ describe("a body that cannot be read", () => {
     ["application/jsonp"],
     ["multipart/form-data; boundary=x"],
     ["garbage"],
-  ])("is refused as %s", async (type) => {
+  ])("refuses a body of the type %s", async (type) => {
     expect(refusalOf(await send("task=echo", { "content-type": type }))).toMatchObject({
       status: 415,
       code: "unsupported_media_type",
     });
   });
 
-  it("is taken with a charset and with a byte order mark", async () => {
+  it("accepts a body with a charset and with a byte order mark", async () => {
     expect(
       (await send('\ufeff{"task": "echo"}', { "content-type": "application/json; charset=utf-8" })).statusCode,
     ).toBe(201);
   });
 
-  it("must be there", async () => {
+  it("refuses a missing body", async () => {
     const response = await apiUnderTest().call({ method: "POST", url: "/v1/jobs" });
     expect(refusalOf(response)).toMatchObject({ status: 400, code: "field_invalid" });
   });
 });
 
-describe("a request with several faults", () => {
-  it("hears of all of them in one answer", async () => {
+describe("requests with several faults", () => {
+  it("reports all faults of a request in one response", async () => {
     const body = {
       taks: "echo",
       priority: 10,
@@ -130,7 +130,7 @@ describe("a request with several faults", () => {
     ]);
   });
 
-  it("gets the code that all faults share, with its status", async () => {
+  it("a request whose faults share a code gets that code and its status", async () => {
     const response = await apiUnderTest().post("/v1/jobs", { task: "echo", schedule: { cron: "0 0 30 2 *" } });
     expect(refusalOf(response)).toEqual({
       status: 422,
@@ -139,24 +139,27 @@ describe("a request with several faults", () => {
     });
   });
 
-  it("is not told of more than a bounded number", async () => {
+  it("bounds the number of reported faults", async () => {
     const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
     expect(refusalOf(await apiUnderTest().post("/v1/jobs", body)).faults.length).toBe(limits.findings);
   });
 });
 
-describe("an address that cannot be read", () => {
-  it.each([["/%zz"], ["/v1/jobs/%"], ["/v1/jobs/%ff%fe"], ["/v1/jobs/%c3%28/runs"]])("%s is refused", async (url) => {
-    const response = await apiUnderTest().get(url);
-    expect([400, 404]).toContain(response.statusCode);
-    refusalOf(response);
-  });
+describe("unreadable addresses", () => {
+  it.each([["/%zz"], ["/v1/jobs/%"], ["/v1/jobs/%ff%fe"], ["/v1/jobs/%c3%28/runs"]])(
+    "refuses the address %s",
+    async (url) => {
+      const response = await apiUnderTest().get(url);
+      expect([400, 404]).toContain(response.statusCode);
+      refusalOf(response);
+    },
+  );
 
-  it("that leads nowhere is a problem document too", async () => {
+  it("an unknown address gets a problem document", async () => {
     expect(refusalOf(await apiUnderTest().get("/v1/nothing"))).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  it("with a verb that does not exist is not taken for an id", async () => {
+  it("does not read an unknown verb as an id", async () => {
     expect(refusalOf(await apiUnderTest().post("/v1/jobs/job_1:explode", {}))).toMatchObject({
       status: 404,
       code: "not_found",
@@ -164,8 +167,8 @@ describe("an address that cannot be read", () => {
   });
 });
 
-describe("a failure behind the API", () => {
-  it("of the database is 503 with a time to come back", async () => {
+describe("failures behind the API", () => {
+  it("a database failure gets 503 with Retry-After", async () => {
     const api = apiUnderTest();
     api.engine.failure = new CarillonError(
       "database_unavailable",
@@ -177,7 +180,7 @@ describe("a failure behind the API", () => {
     expect(response.body).not.toContain("connection refused");
   });
 
-  it("that nobody foresaw is 500, logged with its request id, and tells the caller nothing else", async () => {
+  it("an unexpected error gets 500, is logged with its request id, and exposes no detail to the caller", async () => {
     const api = apiUnderTest();
     api.engine.failure = new Error("password=hunter2");
     const response = await api.app.inject({ method: "GET", url: "/v1/jobs", headers: { "x-request-id": "mine-1" } });
@@ -187,13 +190,13 @@ describe("a failure behind the API", () => {
   });
 });
 
-describe("a request id", () => {
-  it("is the caller's own where it is harmless", async () => {
+describe("request ids", () => {
+  it("uses the caller's request id if it is harmless", async () => {
     const response = await apiUnderTest().get("/version", { "x-request-id": "trace-42" });
     expect(response.headers["x-request-id"]).toBe("trace-42");
   });
 
-  it.each(["", "a b", "x".repeat(200), "<script>"])("is ours instead of %j", async (given) => {
+  it.each(["", "a b", "x".repeat(200), "<script>"])("replaces the request id %j by its own", async (given) => {
     const response = await apiUnderTest().get("/version", { "x-request-id": given });
     expect(response.headers["x-request-id"]).toBe("req_1");
   });

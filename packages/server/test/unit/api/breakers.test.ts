@@ -10,7 +10,7 @@ function apiWithBreakers(...names: readonly string[]) {
 }
 
 describe("breakers over HTTP", () => {
-  it("are listed by pages and shown, with when a run is tried", async () => {
+  it("lists breakers in pages and shows one, with the time of its next probe", async () => {
     const api = apiWithBreakers("payments-api", "pdf");
     const first = (await api.get("/v1/breakers?page_size=1")).json<BreakerList>();
     expect(first.breakers.map(({ name }) => name)).toEqual(["payments-api"]);
@@ -20,7 +20,7 @@ describe("breakers over HTTP", () => {
     expect(shown).toMatchObject({ name: "pdf", state: "open", probe_at: "2026-11-12T08:30:30.000Z" });
   });
 
-  it("are closed by hand, also by the address with a slash", async () => {
+  it("resets a breaker, also by the address with a slash", async () => {
     const api = apiWithBreakers("pdf");
     for (const url of ["/v1/breakers/pdf:reset", "/v1/breakers/pdf/reset"]) {
       const reset = await api.call({ method: "POST", url });
@@ -28,7 +28,7 @@ describe("breakers over HTTP", () => {
     }
   });
 
-  it("that never opened, or cannot exist, are not found; a page token of another list is refused", async () => {
+  it("an unknown or impossible breaker gets 404, and the page token of another list is refused", async () => {
     const api = apiWithBreakers();
     for (const name of ["none", "a%20b", "x".repeat(300)]) {
       expect(refusalOf(await api.get(`/v1/breakers/${name}`))).toMatchObject({ status: 404, code: "not_found" });
@@ -37,7 +37,7 @@ describe("breakers over HTTP", () => {
     expect(refusalOf(await api.get("/v1/breakers?page_token=abc")).code).toBe("page_token_invalid");
   });
 
-  it("are named by jobs and shown in full; one without a name is its task's", async () => {
+  it("a job shows its breaker in full; without a name it has that of its task", async () => {
     const api = apiWithBreakers();
     const made = async (breaker: object) =>
       (await api.post("/v1/jobs", { task: "pdf", schedule: { manual: true }, breaker })).json<Job>().breaker;
@@ -51,7 +51,7 @@ describe("breakers over HTTP", () => {
     expect(await made({})).toMatchObject({ name: "pdf", min_calls: 10 });
   });
 
-  it("are refused with a pointer where they are wrong", async () => {
+  it("refuses an invalid breaker with a pointer", async () => {
     const api = apiWithBreakers();
     const faults = async (breaker: unknown) => refusalOf(await api.post("/v1/jobs", { task: "pdf", breaker })).faults;
     expect(await faults({ failure_ratio: 2 })).toEqual(["/breaker/failure_ratio field_invalid"]);

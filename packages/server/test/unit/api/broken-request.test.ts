@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { answerBrokenRequest } from "../../../src/api/broken-request.js";
+import { answerBrokenRequest } from "../../../src/api/http/errors.js";
 
 function answered(code: string, writable = true) {
   const socket = new Socket();
@@ -15,7 +15,7 @@ describe("bytes that are not HTTP", () => {
     ["HPE_INVALID_METHOD", "HTTP/1.1 400 ", "bad_request"],
     ["ERR_HTTP_REQUEST_TIMEOUT", "HTTP/1.1 400 ", "bad_request"],
     ["HPE_HEADER_OVERFLOW", "HTTP/1.1 431 ", "headers_too_large"],
-  ])("%s are answered with %s and a problem document", (code, start, problem) => {
+  ])("%s get %s and a problem document", (code, start, problem) => {
     const [head = "", body = ""] = String(answered(code).text).split("\r\n\r\n");
     expect(head).toContain(start);
     expect(head).toContain("Content-Type: application/problem+json");
@@ -23,7 +23,7 @@ describe("bytes that are not HTTP", () => {
     expect(JSON.parse(body)).toMatchObject({ code: problem, request_id: "req_1" });
   });
 
-  it("from a caller who is gone are answered with nothing", () => {
+  it("broken bytes of a caller that disconnected get no response", () => {
     expect(answered("ECONNRESET").text).toBeUndefined();
     const { socket, text } = answered("HPE_INVALID_METHOD", false);
     expect(text).toBeUndefined();

@@ -3,11 +3,11 @@ import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
-describe("a calendar", () => {
+describe("calendars", () => {
   const url = "/v1/calendars/office";
   const rules = [{ weekdays: ["SAT", "SUN"] }, { dates: ["2026-05-01", "12-24/12-26"] }];
 
-  it("is created, read, replaced and deleted by its name", async () => {
+  it("creates, reads, replaces and deletes a calendar by its name", async () => {
     const api = apiUnderTest();
     const created = await api.send("PUT", url, { rules });
     expect([created.statusCode, created.headers["location"], created.headers["etag"]]).toEqual([201, url, '"v1"']);
@@ -26,7 +26,7 @@ describe("a calendar", () => {
     expect(refusalOf(await api.send("DELETE", url)).status).toBe(404);
   });
 
-  it("is listed by name, in pages", async () => {
+  it("lists calendars by name, in pages", async () => {
     const api = apiUnderTest();
     for (const name of ["c", "a", "b"]) await api.send("PUT", `/v1/calendars/${name}`, { rules });
     const first = (await api.get("/v1/calendars?page_size=2")).json<CalendarList>();
@@ -47,13 +47,13 @@ describe("a calendar", () => {
     ],
     [{ rules, name: "other" }, 400, ["/name field_invalid"]],
     [[], 400, [" field_invalid"]],
-  ])("is refused as %j", async (body, status, faults) => {
+  ])("refuses the calendar %j", async (body, status, faults) => {
     const api = apiUnderTest();
     expect(refusalOf(await api.send("PUT", url, body))).toMatchObject({ status, faults });
     expect(api.engine.calendars.size).toBe(0);
   });
 
-  it.each(["a%20b", "%00", "-a", "x".repeat(101)])("cannot be called %s", async (name) => {
+  it.each(["a%20b", "%00", "-a", "x".repeat(101)])("refuses %s as the name of a calendar", async (name) => {
     const api = apiUnderTest();
     expect(refusalOf(await api.send("PUT", `/v1/calendars/${name}`, { rules }))).toMatchObject({
       status: 422,
@@ -62,7 +62,7 @@ describe("a calendar", () => {
     expect(refusalOf(await api.get(`/v1/calendars/${name}`)).status).toBe(404);
   });
 
-  it("that jobs use stays", async () => {
+  it("refuses to delete a calendar that jobs use", async () => {
     const api = apiUnderTest();
     await api.send("PUT", url, { rules });
     api.engine.failure = new CarillonError("calendar_in_use", "the calendar is used by job_1");
@@ -70,11 +70,11 @@ describe("a calendar", () => {
   });
 });
 
-describe("a maintenance window", () => {
+describe("maintenance windows", () => {
   const url = "/v1/maintenance-windows/night";
   const nightly = { mode: "hold", queue: "mail", cron: "0 2 * * *", time_zone: "Europe/Paris", duration: "2h" };
 
-  it("is created, read, replaced and deleted by its name", async () => {
+  it("creates, reads, replaces and deletes a maintenance window by its name", async () => {
     const api = apiUnderTest();
     const created = await api.send("PUT", url, nightly);
     expect([created.statusCode, created.json()]).toMatchObject([201, { name: "night", ...nightly }]);
@@ -109,13 +109,13 @@ describe("a maintenance window", () => {
     ],
     [{ ...nightly, labels: { a: 1 } }, "/labels/a field_invalid"],
     [{ ...nightly, name: "other" }, "/name field_invalid"],
-  ])("is refused as %j", async (body, fault) => {
+  ])("refuses the maintenance window %j", async (body, fault) => {
     const api = apiUnderTest();
     expect(refusalOf(await api.send("PUT", url, body)).faults).toContain(fault);
     expect(api.engine.windows.size).toBe(0);
   });
 
-  it("cannot be called anything", async () => {
+  it("refuses an invalid name of a maintenance window", async () => {
     expect(refusalOf(await apiUnderTest().send("PUT", "/v1/maintenance-windows/a%20b", nightly))).toMatchObject({
       status: 422,
       faults: ["/name maintenance_window_invalid"],

@@ -7,15 +7,15 @@ const apiThatAllows = (...allow: string[]) => {
   const rules = new AddressRules(allow);
   return apiUnderTest({ refuseTarget: (url) => closedAddress(url, rules) });
 };
-const closed = "http://127.0.0.1:9000/told";
-const callbacks = [{ url: "https://example.com/told" }, { task: "told" }, { url: closed }];
+const closed = "http://127.0.0.1:9000/callback";
+const callbacks = [{ url: "https://example.com/callback" }, { task: "callback" }, { url: closed }];
 const refusedAt = (pointer: string) => ({
   status: 422,
   code: "address_refused",
   faults: [`${pointer} address_refused`],
 });
 
-describe("a callback to a closed address", () => {
+describe("callbacks to private addresses", () => {
   it.each([
     ["/v1/jobs", { task: "echo", callbacks }, "/callbacks/2/url"],
     ["/v1/jobs", { job_type: "echo", callback_url: "http://169.254.169.254/latest" }, "/callback_url"],
@@ -27,20 +27,23 @@ describe("a callback to a closed address", () => {
       { name: "w", queues: ["q"], tasks: ["a/b"], slots: 1, defaults: { "a/b": { callbacks } } },
       "/defaults/a~1b/callbacks/2/url",
     ],
-  ])("is refused by POST %s with %j", async (path, body, pointer) => {
+  ])("refuses a callback to a private address in POST %s with %j", async (path, body, pointer) => {
     expect(refusalOf(await apiThatAllows().post(path, body))).toEqual(refusedAt(pointer));
   });
 
   it.each([
     ["/v1/jobs:batchCreate", "jobs"],
     ["/v1/runs:batchCreate", "runs"],
-  ])("is refused in a batch by %s, and the others are made", async (path, name) => {
-    const body = { [name]: [{ task: "echo" }, { task: "echo", callbacks }, { task: "echo" }] };
-    const { results } = (await apiThatAllows().post(path, body)).json<{ results: BatchResult[] }>();
-    expect(results.map(({ problem }) => problem?.code ?? "made")).toEqual(["made", "address_refused", "made"]);
-  });
+  ])(
+    "refuses the items with a callback to a private address in a batch by %s, and creates the others",
+    async (path, name) => {
+      const body = { [name]: [{ task: "echo" }, { task: "echo", callbacks }, { task: "echo" }] };
+      const { results } = (await apiThatAllows().post(path, body)).json<{ results: BatchResult[] }>();
+      expect(results.map(({ problem }) => problem?.code ?? "made")).toEqual(["made", "address_refused", "made"]);
+    },
+  );
 
-  it("is refused when a job is changed to it, which then stays as it was", async () => {
+  it("refuses a change to a private callback address, and leaves the job as it was", async () => {
     const api = apiThatAllows();
     const made = (await api.send("PUT", "/v1/jobs/@a", { task: "echo" })).json<Job>();
     const refused = refusedAt("/callbacks/2/url");
@@ -49,14 +52,14 @@ describe("a callback to a closed address", () => {
     expect((await api.get(`/v1/jobs/${made.id}`)).json<Job>()).toMatchObject({ callbacks: [], version: made.version });
   });
 
-  it("is taken where an operator opened it", async () => {
+  it("accepts a private callback address on the allowlist", async () => {
     const api = apiThatAllows("loopback");
     expect((await api.post("/v1/jobs", { task: "echo", callback_url: closed })).statusCode).toBe(201);
     expect((await api.post("/v1/runs", { task: "echo", callbacks })).statusCode).toBe(201);
   });
 
-  it("is judged when it is posted to if it is a name", async () => {
-    const body = { task: "echo", callbacks: [{ url: "http://localhost/told" }] };
+  it("a callback address with a host name is checked when it is called", async () => {
+    const body = { task: "echo", callbacks: [{ url: "http://localhost/callback" }] };
     expect((await apiThatAllows().post("/v1/runs", body)).statusCode).toBe(201);
   });
 });

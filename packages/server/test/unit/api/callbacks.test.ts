@@ -12,7 +12,7 @@ function withCallback() {
   return { engine, api: apiUnderTest({ engine }) };
 }
 
-describe("a callback", () => {
+describe("callbacks", () => {
   it.each([
     [undefined, { status: "succeeded", output: null }],
     [{ output: { rows: 3 } }, { status: "succeeded", output: { rows: 3 } }],
@@ -28,7 +28,7 @@ describe("a callback", () => {
         retryAfterMs: 30_000,
       },
     ],
-  ])("ends its run by its token alone: %j", async (body, answer) => {
+  ])("a callback ends its run by its token alone: %j", async (body, answer) => {
     const { engine, api } = withCallback();
     const url = `/v1/callbacks/${token}`;
     const called = body === undefined ? await api.call({ method: "POST", url }) : await api.post(url, body);
@@ -36,7 +36,7 @@ describe("a callback", () => {
     expect(engine.callbacks.get(hash)).toEqual(answer);
   });
 
-  it("is taken once, and unknown to who guesses", async () => {
+  it("a callback is accepted once, and gets 404 for a wrong token", async () => {
     const { api } = withCallback();
     await api.post(`/v1/callbacks/${token}`, {});
     const again = refusalOf(await api.post(`/v1/callbacks/${token}`, {}));
@@ -45,7 +45,7 @@ describe("a callback", () => {
       expect(refusalOf(await api.post(`/v1/callbacks/${other}`, {}))).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  it("refuses what is wrong with a pointer to it", async () => {
+  it("refuses an invalid callback with a pointer", async () => {
     const { api } = withCallback();
     const faults = async (body: unknown) => refusalOf(await api.post(`/v1/callbacks/${token}`, body)).faults;
     expect(await faults({ status: "lost" })).toEqual(["/status field_invalid"]);

@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest } from "./api-under-test.js";
 
-describe("an API that closes", () => {
-  it("waits for requests at work, and for no connection that carries none", async () => {
+describe("closing the API", () => {
+  it("the API closes after its requests in flight, without waiting for idle connections", async () => {
     const gate = new EventEmitter();
     const ready = async (): Promise<readonly []> => {
       gate.emit("asked");

@@ -14,7 +14,7 @@ import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
 
 const fingerprint = "9f86d081884c7d65";
 
-/** Three runs that failed, the last of them in a queue whose jobs let nothing overlap. */
+/** Three failed runs, the last of them in a queue whose jobs do not overlap. */
 async function withFailures() {
   const api = apiUnderTest();
   for (const queue of ["default", "default", "busy"]) await api.post("/v1/jobs", { task: "mail", queue });
@@ -29,7 +29,7 @@ const listed = async (api: Awaited<ReturnType<typeof withFailures>>, query = "")
   (await api.get(`/v1/dead-letters${query}`)).json<DeadLetterList>().dead_letters.map((run) => run.id);
 
 describe("dead letters", () => {
-  it("are listed in pages, by filter, with the kind of their error", async () => {
+  it("lists dead letters in pages, by filter, with the group of their error", async () => {
     const api = await withFailures();
     const first = (await api.get("/v1/dead-letters?page_size=2")).json<DeadLetterList>();
     expect(first.dead_letters[0]?.error).toMatchObject({ fingerprint });
@@ -39,7 +39,7 @@ describe("dead letters", () => {
     expect(await listed(api, "?task=other")).toEqual([]);
   });
 
-  it("are those of one job by its id or its key, in a list and in what is done to many", async () => {
+  it("filters dead letters by a job's id or key, in lists and in bulk actions", async () => {
     const api = await withFailures();
     const { id, run } = (await api.post("/v1/jobs", { task: "mail", key: "k".repeat(200) })).json<Job>();
     const failed = { status: "failed", statusReason: "handler_error", finishedAt: testNow } as const;
@@ -62,12 +62,12 @@ describe("dead letters", () => {
     ["?failed_after=yesterday", "?failed_after instant_invalid"],
     ["?job_id=run_1", "?job_id id_invalid"],
     ["?status=failed", "?status unknown_field"],
-  ])("refuse %s", async (query, fault) => {
+  ])("refuses %s for dead letters", async (query, fault) => {
     const api = await withFailures();
     expect(refusalOf(await api.get(`/v1/dead-letters${query}`)).faults).toEqual([fault]);
   });
 
-  it("are shown with what was done about them, and only if they failed", async () => {
+  it("shows a dead letter with its redrives, and only if the run failed", async () => {
     const api = await withFailures();
     const [id = ""] = api.ids;
     const made = (await api.post(`/v1/runs/${id}:retry`, {})).json<Run>();
@@ -78,7 +78,7 @@ describe("dead letters", () => {
     expect(refusalOf(await api.get("/v1/dead-letters/x"))).toMatchObject({ status: 404 });
   });
 
-  it("are retried by filter, page by page; what is refused is said", async () => {
+  it("redrives dead letters by filter, page by page, and reports refusals", async () => {
     const api = await withFailures();
     const response = await api.post("/v1/dead-letters:redrive", { filter: { task: "mail" }, page_size: 2 });
     const first = response.json<DeadLetterActionDone>();
@@ -91,14 +91,14 @@ describe("dead letters", () => {
     expect(await listed(api)).toEqual([api.ids[0]]);
   });
 
-  it.each(["redrive", "discard"])("are only named in a dry run of %s", async (verb) => {
+  it.each(["redrive", "discard"])("a dry run of %s only lists the dead letters", async (verb) => {
     const api = await withFailures();
     const answer = (await api.post(`/v1/dead-letters:${verb}`, { dry_run: true })).json<DeadLetterActionDone>();
     expect(answer).toMatchObject({ results: api.ids.map((id) => ({ id })), done: 0, dry_run: true });
     expect(await listed(api)).toEqual(api.ids);
   });
 
-  it("are discarded, by filter and alone", async () => {
+  it("discards dead letters, by filter and one by one", async () => {
     const api = await withFailures();
     const [id = ""] = api.ids;
     expect((await api.call({ method: "POST", url: `/v1/dead-letters/${id}:discard` })).statusCode).toBe(204);
@@ -111,15 +111,15 @@ describe("dead letters", () => {
     [{ filter: { failed_before: "soon" } }, "/filter/failed_before instant_invalid"],
     [{ filter: { status: "failed" } }, "/filter/status unknown_field"],
     [{ page_size: 0 }, "/page_size field_invalid"],
-  ])("refuse %j", async (body, fault) => {
+  ])("refuses the dead letter action %j", async (body, fault) => {
     const api = await withFailures();
     expect(refusalOf(await api.post("/v1/dead-letters:redrive", body)).faults).toEqual([fault]);
   });
 });
 
-describe("a run", () => {
+describe("retrying and replaying runs", () => {
   it.each(["/v1/runs/{id}:retry", "/v1/runs/{id}/retry", "/v1/dead-letters/{id}:redrive"])(
-    "that failed is retried once at %s",
+    "retries a failed run once at %s",
     async (path) => {
       const api = await withFailures();
       const [id = ""] = api.ids;
@@ -133,7 +133,7 @@ describe("a run", () => {
     },
   );
 
-  it("that has ended is replayed, with another payload if asked", async () => {
+  it("replays a run that has ended, with another payload on request", async () => {
     const api = await withFailures();
     const [id = ""] = api.ids;
     const response = await api.post(`/v1/runs/${id}:replay`, { payload: null });
@@ -141,7 +141,7 @@ describe("a run", () => {
     expect(api.engine.repeated).toEqual({ payload: { value: null } });
   });
 
-  it("that is live is neither", async () => {
+  it("refuses to retry or replay a live run", async () => {
     const api = apiUnderTest();
     await api.post("/v1/jobs", { task: "mail" });
     const id = formatId("run", api.engine.runs[0]?.id ?? "");
@@ -150,8 +150,8 @@ describe("a run", () => {
   });
 });
 
-describe("kinds of errors", () => {
-  it("are listed in pages and found by name", async () => {
+describe("error groups", () => {
+  it("lists error groups in pages and finds one by its fingerprint", async () => {
     const api = await withFailures();
     const [sampleRunId = ""] = api.engine.runs.map((run) => run.id);
     const seen = { firstSeenAt: testNow - 1_000, lastSeenAt: testNow, sampleRunId };

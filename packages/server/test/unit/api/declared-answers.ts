@@ -16,7 +16,7 @@ function faultsOf(schema: TSchema, value: unknown): string[] {
   return errors(value).map((fault) => `${fault.instancePath} ${fault.message}`);
 }
 
-/** Compares every answer with what its operation declares; the list fills with what does not fit. */
+/** Compares every response with the declaration of its operation, and collects the differences. */
 export function watchAnswers(app: FastifyInstance): string[] {
   const violations: string[] = [];
   app.addHook("onSend", async (request, reply, payload) => {
@@ -36,7 +36,7 @@ export function watchAnswers(app: FastifyInstance): string[] {
 }
 
 interface Sent {
-  /** Undefined where there is none. */
+  /** Undefined if the operation declares none. */
   readonly route: string | undefined;
   readonly status: number;
   readonly type: string;

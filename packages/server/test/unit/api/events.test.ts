@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { formatId, ManualClock } from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
 import { afterEach, describe, expect, it } from "vitest";
-import { EventHub, type EventLimits } from "../../../src/notify/event-hub.js";
+import { EventHub, type EventLimits } from "../../../src/events/event-hub.js";
 import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
 
 const runId = "01890000-0000-7000-8000-000000000001";
@@ -33,8 +33,8 @@ function hubUnderTest(limits: Partial<EventLimits> = {}) {
   return { hub, clock, open };
 }
 
-describe("the events of a node", () => {
-  it("tells a reader what happens from then on, with ids that name the node", () => {
+describe("the event hub", () => {
+  it("a stream gets the events from its start on, with ids that name the node", () => {
     const { hub, clock, open } = hubUnderTest();
     const { read } = open();
     expect(read()).toBe("retry: 2000\nid: n1.1.0\n\n");
@@ -54,7 +54,7 @@ describe("the events of a node", () => {
     expect(JSON.parse(body?.slice("data: ".length) ?? "")).toEqual(data);
   });
 
-  it("keeps from a reader what it did not ask for", () => {
+  it("a stream gets only the events of its filter", () => {
     const { hub, clock, open } = hubUnderTest();
     const other = open({ queue: "mail" });
     const foreign = open({ namespaceId: 2 });
@@ -68,7 +68,7 @@ describe("the events of a node", () => {
     expect(kinds.read().match(/^event: .*$/gm)).toEqual(["event: run.failed"]);
   });
 
-  it("tells of a lost worker in its namespace, with the runs that it left, and of a takeover in all", () => {
+  it("a lost worker is an event of its namespace, with the runs it had, and a takeover is an event of all namespaces", () => {
     const { hub, clock, open } = hubUnderTest();
     const [own, foreign, mail] = [open(), open({ namespaceId: 2 }), open({ queue: "mail" })];
     for (const reader of [own, foreign, mail]) reader.read();
@@ -88,7 +88,7 @@ describe("the events of a node", () => {
     expect(mail.read()).toBe("");
   });
 
-  it("goes on where a connection broke off, and says so when it cannot", () => {
+  it("a stream resumes after a broken connection, or gets a reset", () => {
     const { hub, clock, open } = hubUnderTest({ ring: 3 });
     const first = open();
     first.read();
@@ -106,7 +106,7 @@ describe("the events of a node", () => {
     expect(open({}, "what is this").read()).toContain("event: reset");
   });
 
-  it("holds nothing for a reader that falls behind: it is told of the gap", () => {
+  it("a slow stream costs no memory, and gets a reset with the number of missed events", () => {
     const { hub, clock, open } = hubUnderTest({ ring: 10 });
     const { read } = open();
     read();
@@ -117,8 +117,8 @@ describe("the events of a node", () => {
     expect(text.match(/^event: run.failed$/gm)).toHaveLength(10);
   });
 
-  it("cuts off who does not read, and nobody else", async () => {
-    const { hub, clock, open } = hubUnderTest({ ring: 10_000, pingMs: 1_000, stuckMs: 2_000 });
+  it("drops a stream that is not read, and no other", async () => {
+    const { hub, clock, open } = hubUnderTest({ ring: 10_000, pingMs: 1_000, stalledMs: 2_000 });
     const slow = open();
     const quick = open();
     quick.read();
@@ -129,10 +129,10 @@ describe("the events of a node", () => {
       quick.read();
     }
     await gone;
-    expect([hub.streams, hub.cut, quick.stream.destroyed]).toEqual([1, 1, false]);
+    expect([hub.streams, hub.dropped, quick.stream.destroyed]).toEqual([1, 1, false]);
   });
 
-  it("takes no more readers than it may, and serves them without being asked twice", () => {
+  it("refuses more streams than the limit, and serves them in order", () => {
     const { hub, open } = hubUnderTest({ streams: 1 });
     const { stream } = open();
     expect(() => open()).toThrow(expect.objectContaining({ code: "overloaded" }));
@@ -146,8 +146,8 @@ describe("the events of a node", () => {
     });
   });
 
-  it("forgets when nobody follows, and does not take an old id for a new one", async () => {
-    const { hub, clock, open } = hubUnderTest({ rememberMs: 1_000, pingMs: 1_000 });
+  it("forgets events without streams, and does not confuse an old id with a new one", async () => {
+    const { hub, clock, open } = hubUnderTest({ retainMs: 1_000, pingMs: 1_000 });
     const { stream, read } = open();
     read();
     hub.publish(finished());
@@ -167,7 +167,7 @@ describe("GET /v1/events", () => {
     for (const stop of stops.splice(0)) await stop();
   });
 
-  it("streams over HTTP, with what readers and proxies need to know", async () => {
+  it("streams events over HTTP with the headers for clients and proxies", async () => {
     const hub = new EventHub({ node: "n1", now: () => testNow, clock: new ManualClock(0), timers: new ManualClock(0) });
     const { app } = apiUnderTest({ events: hub });
     stops.push(() => app.close());
@@ -188,7 +188,7 @@ describe("GET /v1/events", () => {
     expect([head.statusCode, head.headers["content-type"]]).toEqual([200, "text/event-stream; charset=utf-8"]);
   });
 
-  it("refuses kinds that there are not, and names that cannot be", async () => {
+  it("refuses unknown event types and invalid names", async () => {
     const { get: ask } = apiUnderTest();
     expect(refusalOf(await ask("/v1/events?type=run.exploded"))).toEqual({
       status: 400,

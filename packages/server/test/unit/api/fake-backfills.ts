@@ -11,10 +11,10 @@ import type {
 import { FakeChanges } from "./fake-changes.js";
 import { pageOf, uuid } from "./fake-engine.js";
 
-/** Backfills in memory that never get on. */
+/** Backfills in memory that make no progress. */
 export class FakeBackfills extends FakeChanges implements Backfills {
   readonly backfills: BackfillView[] = [];
-  /** Occurrences of any range. */
+  /** The number of occurrences in any range. */
   occurring = 7;
 
   async countBackfill(_namespace: string, ref: JobRef, request: BackfillRequest): Promise<number> {

@@ -15,11 +15,11 @@ import type {
   Webhooks,
   WindowView,
 } from "@carillon/engine";
-import type { ApiEngine } from "../../../src/api/ports.js";
+import type { ApiEngine } from "../../../src/api/http/handler.js";
 import { pageOf } from "./fake-engine.js";
 import { FakeWorkerViews } from "./fake-worker-views.js";
 
-/** Calendars and windows in memory, kept and shown, without effect. */
+/** Calendars and windows in memory: stored and shown, without any effect. */
 export class FakeEngine extends FakeWorkerViews implements Omit<ApiEngine, keyof Webhooks> {
   readonly calendars = new Map<string, CalendarView>();
   readonly windows = new Map<string, WindowView>();

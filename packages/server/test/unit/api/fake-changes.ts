@@ -15,13 +15,13 @@ import type {
 } from "@carillon/engine";
 import { definitionOf, FakeJobs, pageOf, runOf, uuid } from "./fake-engine.js";
 
-/** Changes of jobs in memory: what the API hands in comes back, without any firing. */
+/** Changes of jobs in memory: stored and returned, without any fire. */
 export class FakeChanges extends FakeJobs implements JobChanges {
-  /** What a resume would find. */
+  /** The skipped occurrences that a resume reports. */
   missed = 0;
   readonly versions: JobVersionView[] = [];
   readonly occurrences: (OccurrenceView & { readonly id: string })[] = [];
-  /** What the last change was asked to do, by whom. */
+  /** The arguments and the context of the last change. */
   asked: unknown[] = [];
 
   async editJob(

@@ -26,7 +26,7 @@ import type {
   Receipts,
 } from "@carillon/engine";
 
-/** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
+/** An EngineApi in memory, for tests of the API. Runs never change by themselves. */
 export class FakeJobs implements EngineApi, Enqueueing, Receipts {
   readonly keys = new Map<string, { request: string; answer?: KeptAnswer }>();
   readonly jobs: JobView[] = [];
@@ -124,7 +124,7 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
   }
 
   enqueueIn(): Promise<never> {
-    throw new Error("no transaction of anybody else reaches the API");
+    throw new Error("The API has no transactions of callers.");
   }
 
   async enqueueMany(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
@@ -138,7 +138,7 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
     return this.runs.find((run) => run.id === id) ?? null;
   }
 
-  /** Lines of any run, as the test puts them there. */
+  /** The log lines of every run, set by the test. */
   readonly lines: RunLine[] = [];
 
   async readLogs(_namespace: string, id: string, request: LogRequest): Promise<LogPage | null> {
@@ -197,7 +197,7 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
   }
 }
 
-/** The part of a job that its spec says. */
+/** The part of a job that its spec determines. */
 export function definitionOf(id: string, spec: JobSpec, now: Instant) {
   const { key = null, owner = null, firing = {}, schedule } = spec;
   const next = schedule.kind === "at" ? schedule.at : compileSchedule(schedule, { jobId: id }).next(now)?.fireAt;

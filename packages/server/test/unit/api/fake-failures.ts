@@ -13,11 +13,11 @@ import type {
 import { pageOf, uuid } from "./fake-engine.js";
 import { FakeLimits } from "./fake-limits.js";
 
-/** Dead letters in memory: the runs that were put in as failed. */
+/** Dead letters in memory: the runs that the test stored as failed. */
 export class FakeFailures extends FakeLimits implements Failures {
   readonly redrives = new Map<string, RedriveView[]>();
   readonly groups: ErrorGroupView[] = [];
-  /** What the last repeat asked for. */
+  /** The request of the last retry or replay. */
   repeated: RepeatRequest | undefined;
 
   async listDeadLetters(_namespace: string, filter: DeadLetterFilter, page: PageRequest): Promise<Page<RunView>> {
@@ -28,7 +28,7 @@ export class FakeFailures extends FakeLimits implements Failures {
       (filter.task === undefined || run.task === filter.task) &&
       (filter.jobId === undefined || run.jobId === filter.jobId) &&
       (filter.fingerprint === undefined || run.error?.fingerprint === filter.fingerprint);
-    // Where a page begins does not depend on what was done about the runs before it.
+    // The start of a page does not depend on changes of the runs before it.
     const from = page.after === undefined ? 0 : this.runs.findIndex((run) => run.id === page.after) + 1;
     return pageOf(this.runs.slice(from).filter(isWanted), { pageSize: page.pageSize });
   }

@@ -1,7 +1,7 @@
 import type { LimitChange, Limits, ListedLimit, Page, RunLimitsView } from "@carillon/engine";
 import { FakeQueues } from "./fake-queues.js";
 
-/** Limits in memory, kept and shown, without effect. */
+/** Limits in memory: stored and shown, without any effect. */
 export class FakeLimits extends FakeQueues implements Limits {
   readonly limits = new Map<number, ListedLimit>();
 

@@ -12,7 +12,7 @@ import type {
 import { FakeBackfills } from "./fake-backfills.js";
 import { pageOf } from "./fake-engine.js";
 
-/** Namespaces in memory, kept and shown, without effect. */
+/** Namespaces in memory: stored and shown, without any effect. */
 export class FakeNamespaces extends FakeBackfills implements Namespaces, Breakers {
   readonly namespaces = new Map<string, NamespaceView>();
 

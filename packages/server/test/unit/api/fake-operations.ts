@@ -14,7 +14,7 @@ import type {
 import { FakeFailures } from "./fake-failures.js";
 import { pageOf, uuid } from "./fake-engine.js";
 
-/** Changes of runs in memory; operations are kept and shown, and do nothing. */
+/** Changes of runs in memory; operations are stored and shown, and change nothing. */
 export class FakeOperations extends FakeFailures implements Operations, RunChanges {
   readonly operations: OperationView[] = [];
 
@@ -37,7 +37,7 @@ export class FakeOperations extends FakeFailures implements Operations, RunChang
     return { ...none, firstAt: null, lastAt: null, durationP50Ms: null, durationP95Ms: null, lagP95Ms: null };
   }
 
-  /** Of the queue `many` the purge goes on. */
+  /** A purge of the queue `many` continues as an operation. */
   async purgeQueue(_namespace: string, queue: string): Promise<OperationView | null> {
     if (!this.queues.has(queue)) return null;
     const operation = this.#operation({ action: "purge", target: { filter: { queue } } });

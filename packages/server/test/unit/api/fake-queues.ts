@@ -12,7 +12,7 @@ import type {
 import { pageOf } from "./fake-engine.js";
 import { FakeNamespaces } from "./fake-namespaces.js";
 
-/** Queues in memory, kept and shown, without effect. */
+/** Queues in memory: stored and shown, without any effect. */
 export class FakeQueues extends FakeNamespaces implements Queues {
   readonly queues = new Map<string, QueueView>();
 

@@ -17,7 +17,7 @@ import type {
 import { pageOf } from "./fake-engine.js";
 import { FakeOperations } from "./fake-operations.js";
 
-/** Workers in memory, shown and asked, without effect. */
+/** Workers in memory: their states change, without any effect. */
 export class FakeWorkerViews extends FakeOperations {
   workers: WorkerView[] = [];
   unserved: Unserved | null = null;

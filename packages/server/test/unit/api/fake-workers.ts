@@ -1,8 +1,8 @@
 import { CarillonError, type NoteAnswer, type RunNote } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "@carillon/engine";
-import type { WorkersPort } from "../../../src/api/ports.js";
+import type { WorkersPort } from "../../../src/api/http/handler.js";
 
-/** Sessions in memory: hands out what the test puts there and remembers what it was told. */
+/** Sessions in memory: returns the assignments of the test, and records its calls. */
 export class FakeWorkers implements WorkersPort {
   readonly silenceMs = 15_000;
   readonly registered = new Map<string, RemoteRegistration>();

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
 import type { FakeEngine } from "./fake-webhooks.js";
 
-/** The same requests every time, so that a failure is the change's fault; FUZZ_SEED and FUZZ_RUNS look further. */
+/** The same requests in every run, so that a failure is caused by a change; FUZZ_SEED and FUZZ_RUNS give others. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_112);
 const numRuns = Number(process.env["FUZZ_RUNS"] ?? 5_000);
 
@@ -45,7 +45,7 @@ const scalar = fc.oneof(
 );
 const anything = fc.oneof(scalar, fc.jsonValue(), fc.array(scalar, { maxLength: 3 }));
 
-/** Right values, by field: without them every request would fail at its first word. */
+/** Valid values, by field: without them every request would fail at its first field. */
 const right: Readonly<Record<string, readonly unknown[]>> = {
   task: ["echo", "sleep"],
   job_type: ["echo"],
@@ -91,7 +91,7 @@ interface SchemaLike {
   readonly properties?: Readonly<Record<string, SchemaLike>>;
 }
 
-/** Values that mostly fit a schema, with wrong types, values past the bounds and unknown members mixed in. */
+/** Values that mostly fit a schema, with wrong types, values out of range and unknown members mixed in. */
 function around(schema: SchemaLike, name = ""): fc.Arbitrary<unknown> {
   const { properties } = schema;
   if (properties !== undefined) return objectAround(properties);
@@ -207,7 +207,7 @@ function stateOf({ jobs, runs, calendars, windows, queues }: FakeEngine): string
   ]);
 }
 
-it("answers every request, however wrong, with what its operation declares, and never with 500", async () => {
+it("answers every request, however invalid, with a declared response and never with 500", async () => {
   const api = apiUnderTest();
   await api.post("/v1/jobs", { task: "echo", schedule: { cron: "0 9 * * *" } });
   await api.post("/v1/jobs", { task: "echo", key: "key", schedule: { every: "1h" } });
@@ -223,7 +223,7 @@ it("answers every request, however wrong, with what its operation declares, and 
     }),
     { numRuns, seed },
   );
-  // Otherwise the requests were not near enough to right ones to prove anything.
+  // Otherwise too few requests were nearly valid, and the test would prove little.
   const rare = [200, 201, 204, 400, 404, 405, 409, 415, 422].filter((status) => (statuses.get(status) ?? 0) <= 3);
   expect(rare).toEqual([]);
   expect([...statuses.keys()].filter((status) => status >= 500)).toEqual([]);

@@ -4,44 +4,47 @@ import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 import { uuid } from "./fake-engine.js";
 
-describe("a batch of jobs", () => {
-  it.each(["/v1/jobs:batchCreate", "/jobs:batchCreate"])("%s answers for each job by itself, in order", async (url) => {
-    const api = apiUnderTest();
-    const jobs = [
-      { task: "echo" },
-      { task: "echo", priority: 12 },
-      null,
-      { task: "sleep", key: "a" },
-      { task: "b", key: "a" },
-    ];
-    const response = await api.post(url, { jobs });
-    const { results, created, refused } = response.json<JobBatchCreated>();
-    expect([response.statusCode, created, refused]).toEqual([200, 2, 3]);
-    expect(
-      results.map(({ id, problem }) => id ?? `${problem?.status} ${problem?.code} ${problem?.errors[0]?.pointer}`),
-    ).toEqual([
-      formatId("job", uuid(1)),
-      "400 field_invalid /priority",
-      "400 field_invalid ",
-      formatId("job", uuid(2)),
-      "409 key_taken undefined",
-    ]);
-  });
+describe("batches of jobs", () => {
+  it.each(["/v1/jobs:batchCreate", "/jobs:batchCreate"])(
+    "%s returns a result for each job of a batch, in order",
+    async (url) => {
+      const api = apiUnderTest();
+      const jobs = [
+        { task: "echo" },
+        { task: "echo", priority: 12 },
+        null,
+        { task: "sleep", key: "a" },
+        { task: "b", key: "a" },
+      ];
+      const response = await api.post(url, { jobs });
+      const { results, created, refused } = response.json<JobBatchCreated>();
+      expect([response.statusCode, created, refused]).toEqual([200, 2, 3]);
+      expect(
+        results.map(({ id, problem }) => id ?? `${problem?.status} ${problem?.code} ${problem?.errors[0]?.pointer}`),
+      ).toEqual([
+        formatId("job", uuid(1)),
+        "400 field_invalid /priority",
+        "400 field_invalid ",
+        formatId("job", uuid(2)),
+        "409 key_taken undefined",
+      ]);
+    },
+  );
 
-  it("is refused as a whole where it is no batch", async () => {
+  it("refuses a batch of jobs that is not one", async () => {
     for (const body of [{}, { jobs: [] }, { jobs: "all" }, []]) {
       expect(refusalOf(await apiUnderTest().post("/v1/jobs:batchCreate", body)).status).toBe(400);
     }
   });
 
-  it("fails as a whole when nothing could be stored and the caller could not help it", async () => {
+  it("a batch of jobs fails as a whole when the server stored none of them", async () => {
     const api = apiUnderTest();
     api.engine.failure = new CarillonError("database_unavailable", "gone");
     const response = await api.post("/v1/jobs:batchCreate", { jobs: [{ task: "echo" }] });
     expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
   });
 
-  it("tells of each failure where a part was stored", async () => {
+  it("reports each failure of a batch of jobs that was stored in part", async () => {
     const api = apiUnderTest();
     api.engine.failure = new CarillonError("database_unavailable", "host 10.0.0.1 is gone");
     const { results } = (
@@ -55,8 +58,8 @@ describe("a batch of jobs", () => {
   });
 });
 
-describe("a preview", () => {
-  it("shows fires and warnings and stores nothing", async () => {
+describe("previews", () => {
+  it("a preview shows fires and warnings and stores nothing", async () => {
     const api = apiUnderTest();
     const schedule = { cron: "30 2 * * *", time_zone: "America/New_York", jitter: "30s", max_runs: 2 };
     const preview = (await api.post("/v1/jobs:preview?count=5", { schedule })).json<JobPreview>();
@@ -76,19 +79,19 @@ describe("a preview", () => {
     ["both_day_fields", { cron: "30 4 13 * FRI" }],
     ["on_the_hour", { cron: "0 * * * *" }],
     ["jitter_near_interval", { every: "1m", jitter: "40s" }],
-  ])("warns of %s", async (code, schedule) => {
+  ])("a preview warns of %s", async (code, schedule) => {
     const { warnings } = (await apiUnderTest().post("/v1/jobs:preview", { schedule })).json<JobPreview>();
     expect(warnings.map((warning) => warning.code)).toContain(code);
   });
 
-  it("names the dates that a clock change touches, and marks their fires", async () => {
+  it("a preview names the dates of clock changes, and marks their fires", async () => {
     const schedule = { cron: "30 2 28 3 *", time_zone: "Europe/Paris" };
     const preview = (await apiUnderTest().post("/v1/jobs:preview?count=1", { schedule })).json<JobPreview>();
     expect(preview.warnings).toMatchObject([{ code: "clock_change", at: "2027-03-28T01:00:00.000Z" }]);
     expect(preview.fires).toMatchObject([{ scheduled_for: "2027-03-28T01:00:00.000Z", notes: [{}] }]);
   });
 
-  it("warns of neither where one day field is free, or both are asked for", async () => {
+  it("a preview does not warn of day fields if one is free, or both are requested", async () => {
     const api = apiUnderTest();
     for (const schedule of [{ cron: "30 4 * * FRI" }, { cron: "30 4 13 * FRI", day_match: "and" }]) {
       const { warnings } = (await api.post("/v1/jobs:preview", { schedule })).json<JobPreview>();
@@ -100,7 +103,7 @@ describe("a preview", () => {
     ["* * * * * *", "100 other jobs fire in the same second"],
     ["*/10 * * * * *", '100 other jobs fire in the same second; jitter, such as "5s", spreads them'],
     ["30 4 * * *", '100 other jobs fire in the same second; jitter, such as "2m", spreads them'],
-  ])("of %s in a crowded second proposes a jitter that the schedule has room for", async (cron, detail) => {
+  ])("a preview of %s in a crowded second proposes a jitter that fits the schedule", async (cron, detail) => {
     const api = apiUnderTest();
     const jobs = Array.from({ length: 100 }, () => ({ task: "echo", schedule: { manual: true } }));
     await api.post("/v1/jobs:batchCreate", { jobs });
@@ -108,7 +111,7 @@ describe("a preview", () => {
     expect(warnings).toContainEqual(expect.objectContaining({ code: "crowded_second", detail }));
   });
 
-  it("shows what calendars take away, and which one", async () => {
+  it("a preview shows the fires that a calendar removes, and which calendar", async () => {
     const api = apiUnderTest();
     await api.send("PUT", "/v1/calendars/weekend", { rules: [{ weekdays: ["SAT", "SUN"] }] });
     const schedule = { cron: "0 9 * * *", calendars: { exclude: ["weekend"] } };
@@ -124,7 +127,7 @@ describe("a preview", () => {
     });
   });
 
-  it("of a calendar that does not exist names the one that was meant", async () => {
+  it("a preview with an unknown calendar names the most similar one", async () => {
     const api = apiUnderTest();
     await api.send("PUT", "/v1/calendars/de-holidays", { rules: [{ weekdays: ["SAT", "SUN"] }] });
     const schedule = { cron: "0 9 * * *", calendars: { exclude: ["de-holydays"] } };
@@ -137,7 +140,7 @@ describe("a preview", () => {
     expect(response.body).toContain("did you mean de-holidays?");
   });
 
-  it("is refused as creating would be", async () => {
+  it("a preview refuses a job that could not be created", async () => {
     expect(
       refusalOf(await apiUnderTest().post("/v1/jobs:preview", { schedule: { cron: "0 0 30 2 *" } })),
     ).toMatchObject({

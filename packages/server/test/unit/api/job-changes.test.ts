@@ -12,8 +12,8 @@ async function withNightly() {
   return { ...api, job };
 }
 
-describe("policies of a job", () => {
-  it("are shown with their defaults", async () => {
+describe("policies of jobs", () => {
+  it("shows the policies of a job with their defaults", async () => {
     const { job } = await withNightly();
     expect(job).toMatchObject({
       overlap: "skip",
@@ -26,7 +26,7 @@ describe("policies of a job", () => {
     });
   });
 
-  it("are shown as they were given, calendars included", async () => {
+  it("shows the policies of a job as they were given, including calendars", async () => {
     const policies = {
       overlap: "queue_all",
       misfire: "run_all",
@@ -40,9 +40,9 @@ describe("policies of a job", () => {
   });
 });
 
-describe("PATCH", () => {
+describe("PATCH of a job", () => {
   it.each(["/v1/jobs/@nightly", "/jobs/@nightly", `/v1/jobs/${formatId("job", uuid(1))}`])(
-    "changes parts of the job at %s and answers it with its new version",
+    "changes parts of the job at %s and returns its new version",
     async (url) => {
       const api = await withNightly();
       const response = await api.send("PATCH", url, { schedule: { cron: "0 3 * * *" }, overlap: "allow" });
@@ -61,16 +61,16 @@ describe("PATCH", () => {
     [{ key: "other" }, 400, "/key field_invalid"],
     [{ version: 3 }, 400, "/version unknown_field"],
     [[], 400, " field_invalid"],
-  ])("refuses %j and changes nothing", async (body, status, fault) => {
+  ])("refuses the change %j and changes nothing", async (body, status, fault) => {
     const api = await withNightly();
     expect(refusalOf(await api.send("PATCH", "/v1/jobs/@nightly", body))).toMatchObject({ status, faults: [fault] });
     expect(api.engine.jobs[0]?.version).toBe(1);
   });
 });
 
-describe("PATCH", () => {
+describe("types of PATCH", () => {
   it.each(["application/json", "application/merge-patch+json", "application/merge-patch+json; charset=utf-8"])(
-    "takes a merge patch as %s",
+    "accepts a merge patch as %s",
     async (type) => {
       const api = await withNightly();
       const headers = { "content-type": type };
@@ -84,13 +84,13 @@ describe("PATCH", () => {
 describe("If-Match", () => {
   const patch = { priority: 5 };
 
-  it.each(['"v1"', 'W/"v1"', ' "v1" '])("lets %s through", async (etag) => {
+  it.each(['"v1"', 'W/"v1"', ' "v1" '])("accepts %s for the current version", async (etag) => {
     const api = await withNightly();
     const response = await api.send("PATCH", "/v1/jobs/@nightly", patch, { "if-match": etag });
     expect(response.statusCode).toBe(200);
   });
 
-  it.each(['"v2"', '"v99999999999999999999"'])("of another version, %s, is 412", async (etag) => {
+  it.each(['"v2"', '"v99999999999999999999"'])("answers 412 to %s of another version", async (etag) => {
     const api = await withNightly();
     const said = refusalOf(await api.send("PATCH", "/v1/jobs/@nightly", patch, { "if-match": etag }));
     expect(said).toMatchObject({ status: 412, code: "precondition_failed" });
@@ -98,7 +98,7 @@ describe("If-Match", () => {
   });
 
   it.each(["v1", '"1"', "*", "", '"v1", "v2"', "x".repeat(500)])(
-    "that is no ETag of ours, %s, is 400",
+    "answers 400 to %s, which is not an ETag of the API",
     async (etag) => {
       const api = await withNightly();
       const said = refusalOf(await api.send("DELETE", "/v1/jobs/@nightly", undefined, { "if-match": etag }));
@@ -106,7 +106,7 @@ describe("If-Match", () => {
     },
   );
 
-  it("holds for a dry run as well", async () => {
+  it("checks If-Match in a dry run as well", async () => {
     const api = await withNightly();
     const response = await api.call({
       method: "POST",
@@ -118,8 +118,8 @@ describe("If-Match", () => {
   });
 });
 
-describe("PUT", () => {
-  it("creates the job of a key, then finds nothing to replace but what is new", async () => {
+describe("PUT of a job", () => {
+  it("creates the job of a key, then changes only what differs", async () => {
     const api = apiUnderTest();
     const { key: _, ...body } = nightly;
     const first = await api.send("PUT", "/v1/jobs/@nightly", body);
@@ -129,14 +129,14 @@ describe("PUT", () => {
     expect([second.statusCode, second.json<Job>()]).toMatchObject([200, { id, key: "nightly", priority: 7 }]);
   });
 
-  it("forgets what it is not told again", async () => {
+  it("PUT resets the fields that it leaves out", async () => {
     const api = await withNightly();
     await api.send("PATCH", "/v1/jobs/@nightly", { owner: "u1", overlap: "allow" });
     const job = (await api.send("PUT", "/v1/jobs/@nightly", nightly)).json<Job>();
     expect(job).toMatchObject({ owner: null, overlap: "skip" });
   });
 
-  it("by id replaces a job that exists, and keeps its key", async () => {
+  it("PUT by id replaces an existing job, and keeps its key", async () => {
     const api = await withNightly();
     const body = { task: "sleep", schedule: { manual: true } };
     expect((await api.send("PUT", `/v1/jobs/${api.job.id}`, body)).json()).toMatchObject({
@@ -146,7 +146,7 @@ describe("PUT", () => {
     expect((await api.send("PUT", `/v1/jobs/${formatId("job", uuid(99))}`, body)).statusCode).toBe(404);
   });
 
-  it("answers in the names of other systems to who uses them", async () => {
+  it("answers a PUT with the spellings of other systems in these spellings", async () => {
     const response = await apiUnderTest().send("PUT", "/v1/jobs/@a", { job_type: "echo", cron: "@daily" });
     expect(response.json()).toHaveProperty("task_id");
   });
@@ -155,20 +155,20 @@ describe("PUT", () => {
     ["another key than the address", { ...nightly, key: "daily" }, 400, "/key field_invalid"],
     ["no task", { schedule: { manual: true } }, 400, "/task field_missing"],
     ["no schedule for a job that recurs", { task: "echo" }, 422, "/schedule schedule_invalid"],
-  ])("refuses %s", async (_what, body, status, fault) => {
+  ])("PUT refuses %s", async (_what, body, status, fault) => {
     const api = await withNightly();
     expect(refusalOf(await api.send("PUT", "/v1/jobs/@nightly", body))).toMatchObject({ status, faults: [fault] });
     expect(api.engine.jobs[0]?.version).toBe(1);
   });
 
-  it("refuses If-Match for a key that nothing has", async () => {
+  it("PUT refuses If-Match for an unused key", async () => {
     const said = refusalOf(await apiUnderTest().send("PUT", "/v1/jobs/@a", nightly, { "if-match": '"v1"' }));
     expect(said).toMatchObject({ status: 412, code: "precondition_failed" });
   });
 });
 
-describe("cancelling", () => {
-  it("by DELETE is 204 without a body, twice as well as once", async () => {
+describe("cancelling jobs", () => {
+  it("DELETE of a job returns 204 without a body, also a second time", async () => {
     const api = await withNightly();
     for (const url of ["/v1/jobs/@nightly", "/jobs/@nightly?running=keep"]) {
       const response = await api.send("DELETE", url);
@@ -179,7 +179,7 @@ describe("cancelling", () => {
   });
 
   it.each(["/v1/jobs/@nightly:cancel", "/v1/jobs/@nightly/cancel", "/jobs/@nightly:cancel", "/task/@nightly/cancel"])(
-    "by POST %s answers the job",
+    "POST %s cancels the job and returns it",
     async (url) => {
       const api = await withNightly();
       const response = await api.call({ method: "POST", url });
@@ -188,7 +188,7 @@ describe("cancelling", () => {
     },
   );
 
-  it("does not take what it would not heed", async () => {
+  it("refuses the options of POST :cancel in a DELETE, and invalid ones", async () => {
     const api = await withNightly();
     expect(refusalOf(await api.send("DELETE", "/v1/jobs/@nightly", { running: "keep" }))).toMatchObject({
       status: 400,
@@ -200,7 +200,7 @@ describe("cancelling", () => {
     expect(api.engine.jobs[0]?.state).toBe("active");
   });
 
-  it("ends every change: 409", async () => {
+  it("every change of a cancelled job gets 409", async () => {
     const api = await withNightly();
     await api.send("DELETE", "/v1/jobs/@nightly");
     const refused = [
@@ -213,8 +213,8 @@ describe("cancelling", () => {
   });
 });
 
-describe("pausing and resuming", () => {
-  it("shows why, since when and until when", async () => {
+describe("pausing and resuming jobs", () => {
+  it("a paused job shows the reason, the start and the end of the pause", async () => {
     const api = await withNightly();
     const body = { reason: "the database moves", for: "2h", missed: "latest" };
     const job = (await api.post("/v1/jobs/@nightly:pause", body)).json<Job>();
@@ -235,7 +235,7 @@ describe("pausing and resuming", () => {
     ["without a body", undefined],
     ["with an empty body that says it is JSON", ""],
     ["with an empty object", "{}"],
-  ])("needs nothing to be said: %s", async (_what, payload) => {
+  ])("pauses without a body: %s", async (_what, payload) => {
     const api = await withNightly();
     const headers: Record<string, string> = payload === undefined ? {} : { "content-type": "application/json" };
     const response = await api.call({
@@ -247,7 +247,7 @@ describe("pausing and resuming", () => {
     expect([response.statusCode, response.json<Job>().pause]).toMatchObject([200, { until: null, missed: "none" }]);
   });
 
-  it("says how many occurrences the pause left out, without changing anything in a dry run", async () => {
+  it("a resume reports the number of skipped occurrences, and a dry run changes nothing", async () => {
     const api = await withNightly();
     await api.post("/v1/jobs/@nightly:pause", {});
     api.engine.missed = 3;
@@ -271,8 +271,8 @@ describe("pausing and resuming", () => {
   });
 });
 
-describe("running now", () => {
-  it("answers 201 with the run and where it is", async () => {
+describe("running jobs now", () => {
+  it("run-now returns 201 with the run and its location", async () => {
     const api = await withNightly();
     const response = await api.post("/v1/jobs/@nightly:runNow", { payload: { day: "today" }, force: true });
     const run = response.json<{ id: string }>();
@@ -289,7 +289,7 @@ describe("running now", () => {
     ]);
   });
 
-  it("says which run is in the way, and when to come back", async () => {
+  it("a refused run-now names the run that prevents it, and when to retry", async () => {
     const api = await withNightly();
     api.engine.failure = new CarillonError("overlap_refused", "run_x is still running; say force to run beside it");
     const response = await api.post("/v1/jobs/@nightly:runNow", {});
@@ -299,7 +299,7 @@ describe("running now", () => {
   });
 });
 
-describe("the history of a job", () => {
+describe("the history of jobs", () => {
   const spec = { task: "echo", queue: "default", priority: 4, payload: 1, policy: {}, labels: {} };
   const version = (number: number) => ({
     version: number,
@@ -309,7 +309,7 @@ describe("the history of a job", () => {
     replacedBy: null,
   });
 
-  it("shows definitions in pages", async () => {
+  it("lists the definitions of a job in pages", async () => {
     const api = await withNightly();
     api.engine.versions.push(version(7), version(4), version(1));
     const seen: number[] = [];
@@ -322,7 +322,7 @@ describe("the history of a job", () => {
     expect(seen).toEqual([7, 4, 1]);
   });
 
-  it("goes back to one of them", async () => {
+  it("rolls a job back to an earlier definition", async () => {
     const api = await withNightly();
     api.engine.versions.push(version(1));
     expect((await api.post("/v1/jobs/@nightly:rollback", { version: 1 })).json()).toMatchObject({
@@ -338,7 +338,7 @@ describe("the history of a job", () => {
     });
   });
 
-  it("shows what did not run, and why", async () => {
+  it("lists the occurrences that did not run, with their reasons", async () => {
     const api = await withNightly();
     const row = { version: 1, reason: "window", from: testNow, to: testNow, count: 4, detail: "night" } as const;
     api.engine.occurrences.push({ ...row, id: "a~1" }, { ...row, id: "b~1" });
@@ -359,7 +359,7 @@ describe("the history of a job", () => {
     });
   });
 
-  it.each(["versions", "occurrences"])("refuses tokens of other lists for %s", async (list) => {
+  it.each(["versions", "occurrences"])("refuses page tokens of other lists for %s", async (list) => {
     const api = await withNightly();
     const token = Buffer.from("0123456789abcdef.1").toString("base64url");
     for (const given of [token, "%20", "x"]) {
@@ -370,7 +370,7 @@ describe("the history of a job", () => {
     }
   });
 
-  it("shows what comes next", async () => {
+  it("lists the upcoming fires", async () => {
     const api = await withNightly();
     const { fires } = (await api.get("/v1/jobs/@nightly/upcoming?count=2")).json<{ fires: unknown[] }>();
     expect(fires).toMatchObject([
@@ -392,7 +392,7 @@ it.each([
   ["GET", "/versions"],
   ["GET", "/occurrences"],
   ["GET", "/upcoming"],
-] as const)("%s {job}%s says 404 to a job that is not there", async (method, verb) => {
+] as const)("%s {job}%s gets 404 for an unknown job", async (method, verb) => {
   const payload = method === "PATCH" ? { payload: "{}", headers: { "content-type": "application/json" } } : {};
   const response = await apiUnderTest().call({ method, url: `/v1/jobs/@nope${verb}`, ...payload });
   expect(refusalOf(response)).toMatchObject({ status: 404, code: "not_found" });

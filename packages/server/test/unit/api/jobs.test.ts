@@ -11,8 +11,8 @@ async function created(body: unknown): Promise<Job> {
   return job;
 }
 
-describe("creating a job", () => {
-  it("runs once, at once, without a schedule, and embeds the run", async () => {
+describe("creating jobs", () => {
+  it("a job without a schedule runs once, at once, and embeds its run", async () => {
     const job = await created({ task: "echo", payload: { hello: "world" } });
     expect(job).toMatchObject({
       task: "echo",
@@ -32,12 +32,12 @@ describe("creating a job", () => {
     expect(job.run?.id).toBe(job.id.replace("job_", "run_"));
   });
 
-  it("answers 201 with where the job is and its version", async () => {
+  it("returns 201 with the location of the job and its version", async () => {
     const { headers } = await apiUnderTest().post("/v1/jobs", { task: "echo" });
     expect(headers).toMatchObject({ location: `/v1/jobs/${formatId("job", uuid(1))}`, etag: '"v1"' });
   });
 
-  it("takes a cron schedule with its zone and shows the next fire there", async () => {
+  it("accepts a cron schedule with a time zone and shows the next fire in that zone", async () => {
     const job = await created({ task: "echo", schedule: { cron: "30 9 * * MON-FRI", time_zone: "Europe/Paris" } });
     expect(job).toMatchObject({
       status: "scheduled",
@@ -50,7 +50,7 @@ describe("creating a job", () => {
     expect(job).not.toHaveProperty("run");
   });
 
-  it("takes an interval, counted from its start", async () => {
+  it("accepts an interval that starts at its anchor", async () => {
     const job = await created({
       task: "echo",
       schedule: { every: "15m", starts_at: "2026-11-12T10:00:00+01:00", max_runs: 3, jitter: "30s" },
@@ -64,13 +64,13 @@ describe("creating a job", () => {
     });
   });
 
-  it("takes a delay as the instant it means", async () => {
+  it("stores a delay as an instant", async () => {
     expect((await created({ task: "echo", schedule: { delay: "1h30m" } })).schedule).toEqual({
       at: "2026-11-12T10:00:00.000Z",
     });
   });
 
-  it("reads an instant without an offset on the clocks of its zone", async () => {
+  it("reads an instant without an offset in its time zone", async () => {
     const { schedule } = await created({
       task: "echo",
       schedule: { at: "2026-12-24T18:00:00", time_zone: "America/New_York" },
@@ -78,14 +78,14 @@ describe("creating a job", () => {
     expect(schedule).toEqual({ at: "2026-12-24T23:00:00.000Z" });
   });
 
-  it("takes a job that runs only when asked", async () => {
+  it("accepts a job that runs only on request", async () => {
     expect(await created({ task: "echo", schedule: { manual: true } })).toMatchObject({
       schedule: { manual: true },
       next_run_at: null,
     });
   });
 
-  it("keeps policies, labels, owner and key", async () => {
+  it("stores policies, labels, owner and key", async () => {
     const retry = {
       max_attempts: 3,
       backoff: "linear",
@@ -107,7 +107,7 @@ describe("creating a job", () => {
     expect(await created(body)).toMatchObject({ ...body, retry: { ...retry, factor: 2 } });
   });
 
-  it("refuses a key that another job has", async () => {
+  it("refuses a key of another job", async () => {
     const api = apiUnderTest();
     await api.post("/v1/jobs", { task: "echo", key: "one" });
     expect(refusalOf(await api.post("/v1/jobs", { task: "echo", key: "one" }))).toMatchObject({
@@ -117,26 +117,29 @@ describe("creating a job", () => {
   });
 });
 
-describe("other systems' spellings", () => {
+describe("spellings of other systems", () => {
   const theirs = { job_type: "echo", schedule_time: "2026-11-13T00:00:00Z", payload: 1, retries: 3, user_id: "u003" };
 
-  it.each(["/v1/jobs", "/jobs", "/task"])("are taken at %s and answered with their names", async (url) => {
-    const job = (await apiUnderTest().post(url, theirs)).json<Job>();
-    expect(job).toMatchObject({
-      task: "echo",
-      owner: "u003",
-      schedule: { at: "2026-11-13T00:00:00.000Z" },
-      retry: { max_attempts: 4 },
-      job_id: job.id,
-      task_id: job.id,
-    });
-  });
+  it.each(["/v1/jobs", "/jobs", "/task"])(
+    "accepts the spellings of other systems at %s and uses them in the response",
+    async (url) => {
+      const job = (await apiUnderTest().post(url, theirs)).json<Job>();
+      expect(job).toMatchObject({
+        task: "echo",
+        owner: "u003",
+        schedule: { at: "2026-11-13T00:00:00.000Z" },
+        retry: { max_attempts: 4 },
+        job_id: job.id,
+        task_id: job.id,
+      });
+    },
+  );
 
-  it("do not leak into the answers of those who use ours", async () => {
+  it("does not use the spellings of other systems in other responses", async () => {
     expect(await created({ task: "echo" })).not.toHaveProperty("job_id");
   });
 
-  it("of a cron job are taken at top level", async () => {
+  it("accepts a cron job of another system with its fields at the top level", async () => {
     const body = {
       job_type: "echo",
       cron_expression: "0 9 * * *",
@@ -149,15 +152,15 @@ describe("other systems' spellings", () => {
     });
   });
 
-  it("find a job by /task/{id}", async () => {
+  it("finds a job at /task/{id}", async () => {
     const api = apiUnderTest();
     const job = (await api.post("/task", theirs)).json<Job>();
     expect((await api.get(`/task/${job.id}`)).json()).toMatchObject({ id: job.id, job_id: job.id, task_id: job.id });
   });
 });
 
-describe("reading a job", () => {
-  it("finds it by id, by bare UUID and by key, with its version as ETag", async () => {
+describe("reading jobs", () => {
+  it("finds a job by id, by bare UUID and by key, with its version as ETag", async () => {
     const api = apiUnderTest();
     const { id } = (await api.post("/v1/jobs", { task: "echo", key: "k-1" })).json<Job>();
     for (const name of [id, id.toUpperCase(), uuid(1), "@k-1", "%40k-1"]) {
@@ -166,7 +169,7 @@ describe("reading a job", () => {
     }
   });
 
-  it("says of a job that is over and never ran why, and nothing else", async () => {
+  it("warns why a completed job never ran, and of nothing else", async () => {
     const api = apiUnderTest();
     const schedule = { cron: "0 9 * * *", ends_at: "2020-01-01T00:00:00Z" };
     const { id } = (await api.post("/v1/jobs", { task: "echo", schedule })).json<Job>();
@@ -177,7 +180,7 @@ describe("reading a job", () => {
     expect(warnings?.map(({ code }) => code)).toEqual(["ends_in_past"]);
   });
 
-  it("shows how the run of a one-off went", async () => {
+  it("shows the result of the run of a one-off job", async () => {
     const api = apiUnderTest();
     const { id } = (await api.post("/v1/jobs", { task: "fail" })).json<Job>();
     const [job] = api.engine.jobs;
@@ -232,11 +235,11 @@ describe("reading a job", () => {
     ["what cannot be a key", "@a%20b"],
     ["NUL", "%00"],
     ["a very long name", "x".repeat(5_000)],
-  ])("says 404 to %s", async (_what, name) => {
+  ])("answers 404 to the job %s", async (_what, name) => {
     expect(refusalOf(await apiUnderTest().get(`/v1/jobs/${name}`))).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  it("tells who forgets the @ how a key is written", async () => {
+  it("reminds a caller that forgets the @ of a key", async () => {
     expect((await apiUnderTest().get("/v1/jobs/nightly")).json<{ detail: string }>().detail).toContain("@nightly");
   });
 });

@@ -16,8 +16,8 @@ async function withJobs(count: number) {
   return api;
 }
 
-describe("a list of jobs", () => {
-  it("is cut into pages that together show every job once, newest first", async () => {
+describe("lists of jobs", () => {
+  it("pages of a list contain every job once, newest first", async () => {
     const api = await withJobs(7);
     const seen: string[] = [];
     let token: string | null = "";
@@ -35,7 +35,7 @@ describe("a list of jobs", () => {
     ["?page_size=1", 1],
     ["?page_size=1000000", 60],
     [`?page_size=${"9".repeat(300)}`, 60],
-  ])("with %s has %i rows at most: a large page size is never an error", async (query, rows) => {
+  ])("a list with %s has %i rows at most: a large page size is not an error", async (query, rows) => {
     const api = await withJobs(60);
     expect((await api.get(`/v1/jobs${query}`)).json<JobList>().jobs.length).toBe(rows);
   });
@@ -48,10 +48,10 @@ describe("a list of jobs", () => {
     });
   });
 
-  it("finds many by their keys at once, with no other parameter", async () => {
+  it("finds many jobs by their keys in one call, without other parameters", async () => {
     const api = apiUnderTest();
     for (const key of ["a", "b", "c"]) await api.post("/v1/jobs", { task: "echo", key, schedule: { manual: true } });
-    const { jobs } = (await api.get("/v1/jobs?key=c,a,nobody,a")).json<JobList>();
+    const { jobs } = (await api.get("/v1/jobs?key=c,a,unused,a")).json<JobList>();
     expect(new Set(jobs.map(({ key }) => key))).toEqual(new Set(["a", "c"]));
     const refused = async (query: string) => refusalOf(await api.get(`/v1/jobs?${query}`)).faults;
     expect(await refused("key=a&task=echo")).toEqual(["?task field_invalid"]);
@@ -61,7 +61,7 @@ describe("a list of jobs", () => {
     ]);
   });
 
-  it("filters by task, queue, owner and its other spelling", async () => {
+  it("filters jobs by task, queue, owner and user_id", async () => {
     const api = await withJobs(6);
     const count = async (query: string) => (await api.get(`/jobs?${query}`)).json<JobList>().jobs.length;
     expect(await count("task=echo")).toBe(3);
@@ -80,13 +80,13 @@ describe("a list of jobs", () => {
     ["NUL", "task=%00", "field_invalid", "NUL"],
     ["a token that is none", "page_token=abc", "page_token_invalid", "next_page_token"],
     ["an empty filter", "task=", "field_invalid", "empty"],
-  ])("refuses %s", async (_what, query, code, words) => {
+  ])("refuses %s in a list of jobs", async (_what, query, code, words) => {
     const response = await apiUnderTest().get(`/v1/jobs?${query}`);
     expect(refusalOf(response)).toMatchObject({ status: 400, code });
     expect(response.json<{ detail: string }>().detail).toContain(words);
   });
 
-  it("takes a time with its offset as people type it, though a plus is a blank in an address", async () => {
+  it("accepts a time with an unescaped plus in its offset", async () => {
     const api = await withJobs(1);
     for (const offset of ["+01:00", "%2B01:00", "Z"]) {
       const { statusCode } = await api.get(`/v1/jobs?created_after=2020-01-01T00:00:00${offset}`);
@@ -95,12 +95,12 @@ describe("a list of jobs", () => {
     expect((await api.get("/v1/jobs?created_after=2020-01-01 00:00")).statusCode).toBe(422);
   });
 
-  it("names the parameter of a token that does not belong to it", async () => {
+  it("names the parameter of an invalid page token", async () => {
     const said = refusalOf(await apiUnderTest().get("/v1/jobs?page_token=abc"));
     expect(said.faults).toEqual(["?page_token page_token_invalid"]);
   });
 
-  it("can be the oldest first, with tokens of its own", async () => {
+  it("lists the oldest jobs first on request, with page tokens of this order", async () => {
     const api = await withJobs(3);
     const ask = async (query: string) => (await api.get(`/v1/jobs?order_by=created_at%20asc${query}`)).json<JobList>();
     const { jobs, next_page_token: token } = await ask("&page_size=2");
@@ -110,7 +110,7 @@ describe("a list of jobs", () => {
     expect((await api.get("/v1/jobs?order_by=priority")).statusCode).toBe(400);
   });
 
-  it("says how many there are where that is asked for, by an estimate or counted", async () => {
+  it("returns the total on request, estimated or counted", async () => {
     const api = await withJobs(6);
     const total = async (query: string) => (await api.get(query)).json<JobList>().total;
     expect(await total("/v1/jobs?task=echo&total=estimate&page_size=1")).toEqual({ count: 3, accuracy: "estimate" });
@@ -126,12 +126,12 @@ describe("a list of jobs", () => {
     ["payload=1", "?payload field_invalid"],
     [`payload.a=${"x".repeat(300)}`, "?payload.a field_invalid"],
     ["payload.a=1&payload.a=2", "?payload.a field_invalid"],
-  ])("refuses the payload's path in %s by name", async (query, fault) => {
+  ])("refuses the payload path in %s by its name", async (query, fault) => {
     const refused = refusalOf(await apiUnderTest().get(`/v1/runs?${query}`));
     expect([refused.status, refused.faults]).toEqual([400, [fault]]);
   });
 
-  it("refuses the token of a list with another filter", async () => {
+  it("refuses the page token of a list with another filter", async () => {
     const api = await withJobs(3);
     const { next_page_token: token } = (await api.get("/v1/jobs?page_size=1&task=echo")).json<JobList>();
     expect((await api.get(`/v1/jobs?page_size=2&task=echo&page_token=${token}`)).statusCode).toBe(200);
@@ -144,18 +144,18 @@ describe("a list of jobs", () => {
   });
 });
 
-describe("a list of runs", () => {
-  it.each(["/v1/runs", "/runs", "/job/executions"])("is at %s", async (url) => {
+describe("lists of runs", () => {
+  it.each(["/v1/runs", "/runs", "/job/executions"])("serves the list of runs at %s", async (url) => {
     const api = await withJobs(2);
     expect((await api.get(url)).json<RunList>().runs.map((run) => run.task)).toEqual(["sleep", "echo"]);
   });
 
-  it("of a worker that never was is empty, whatever it is called", async () => {
+  it("the list of runs of an unknown worker is empty, for any name", async () => {
     const api = await withJobs(2);
     expect((await api.get("/job/executions?worker_id=w001")).json()).toEqual({ runs: [], next_page_token: null });
   });
 
-  it("of one job is at that job, by id or key, and in the filter", async () => {
+  it("lists the runs of one job by id or key, at the job or with a filter", async () => {
     const api = await withJobs(2);
     const { id } = (await api.post("/v1/jobs", { task: "http", key: "web" })).json<Job>();
     for (const url of [
@@ -177,8 +177,8 @@ describe("a list of runs", () => {
   });
 });
 
-describe("one run", () => {
-  it("is found by its id", async () => {
+describe("single runs", () => {
+  it("finds a run by its id", async () => {
     const api = await withJobs(1);
     const id = formatId("run", uuid(1));
     expect((await api.get(`/v1/runs/${id}`)).json()).toMatchObject({
@@ -189,7 +189,7 @@ describe("one run", () => {
     });
   });
 
-  it("has no lateness while it waits for its next try", async () => {
+  it("a run that waits for its next attempt has no lag", async () => {
     const api = await withJobs(1);
     const [run] = api.engine.runs;
     if (run === undefined) throw new Error("no run");
@@ -200,8 +200,11 @@ describe("one run", () => {
     });
   });
 
-  it.each([formatId("run", uuid(9)), formatId("job", uuid(1)), "x", "%00", "@key"])("says 404 to %s", async (id) => {
-    const api = await withJobs(1);
-    expect(refusalOf(await api.get(`/v1/runs/${id}`))).toMatchObject({ status: 404, code: "not_found" });
-  });
+  it.each([formatId("run", uuid(9)), formatId("job", uuid(1)), "x", "%00", "@key"])(
+    "answers 404 to the run %s",
+    async (id) => {
+      const api = await withJobs(1);
+      expect(refusalOf(await api.get(`/v1/runs/${id}`))).toMatchObject({ status: 404, code: "not_found" });
+    },
+  );
 });

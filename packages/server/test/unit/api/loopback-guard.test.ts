@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { assertLoopbackCaller } from "../../../src/api/loopback-guard.js";
+import { assertLoopbackCaller } from "../../../src/api/http/access.js";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 const attempt = (headers: Record<string, string>) => () => assertLoopbackCaller({ headers, localPort: 8023 });
 
-describe("a server without authentication", () => {
+describe("the loopback check", () => {
   it.each(["localhost:8023", "LOCALHOST:8023", "127.0.0.1:8023", "127.9.8.7:8023", "[::1]:8023"])(
-    "answers to %s",
+    "accepts the host %s",
     (host) => {
       expect(attempt({ host })).not.toThrow();
     },
@@ -26,37 +26,34 @@ describe("a server without authentication", () => {
     "localhost:8023@evil.example",
     "user@localhost:8023",
     "localhost:8023, evil.example",
-  ])("refuses the host %j: a page can make its own name lead here", (host) => {
+  ])("refuses the host %j: a page can make its own name resolve to this server", (host) => {
     expect(attempt({ host })).toThrow(expect.objectContaining({ code: "host_refused" }));
   });
 
-  it("takes requests of its own pages", () => {
+  it("accepts requests of the server's own pages", () => {
     expect(
       attempt({ host: "localhost:8023", origin: "http://localhost:8023", "sec-fetch-site": "same-origin" }),
     ).not.toThrow();
   });
 
   it.each(["https://evil.example", "null", "http://localhost:3000", "https://localhost:8023", "http://127.0.0.1:8023"])(
-    "refuses a page of %s",
+    "refuses requests of the page %s",
     (origin) => {
       expect(attempt({ host: "localhost:8023", origin })).toThrow(expect.objectContaining({ code: "origin_refused" }));
     },
   );
 
-  it.each(["cross-site", "same-site"])(
-    "refuses what a %s page loads without an Origin, but not a link that is followed",
-    (site) => {
-      const headers = { host: "localhost:8023", "sec-fetch-site": site };
-      expect(attempt({ ...headers, "sec-fetch-mode": "no-cors" })).toThrow(
-        expect.objectContaining({ code: "origin_refused" }),
-      );
-      expect(attempt({ ...headers, "sec-fetch-mode": "navigate" })).not.toThrow();
-    },
-  );
+  it.each(["cross-site", "same-site"])("refuses loads of a %s page without an Origin, and accepts a link", (site) => {
+    const headers = { host: "localhost:8023", "sec-fetch-site": site };
+    expect(attempt({ ...headers, "sec-fetch-mode": "no-cors" })).toThrow(
+      expect.objectContaining({ code: "origin_refused" }),
+    );
+    expect(attempt({ ...headers, "sec-fetch-mode": "navigate" })).not.toThrow();
+  });
 });
 
-describe("the guard in the API", () => {
-  it("stands before every address when it is asked for", async () => {
+describe("the loopback check in the API", () => {
+  it("checks every address if the option is set", async () => {
     const api = apiUnderTest({ dev: { loopbackOnly: true } });
     for (const url of ["/v1/jobs", "/livez", "/metrics", "/docs", "/nowhere"]) {
       expect(refusalOf(await api.get(url, { host: "evil.example" }))).toMatchObject({
@@ -74,7 +71,7 @@ describe("the guard in the API", () => {
     expect(api.engine.jobs).toEqual([]);
   });
 
-  it("is not there otherwise", async () => {
+  it("checks no address without the option", async () => {
     expect((await apiUnderTest().get("/v1/jobs", { host: "carillon.example" })).statusCode).toBe(200);
   });
 });

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { apiUnderTest } from "./api-under-test.js";
 
 describe("probes", () => {
-  it("/livez answers without looking at anything", async () => {
+  it("/livez answers without checking anything", async () => {
     const api = apiUnderTest({ health: { ready: () => Promise.reject(new Error("must not be asked")) } });
     const response = await api.get("/livez?verbose");
     expect([response.statusCode, response.json()]).toEqual([200, { status: "ok" }]);
   });
 
-  it("/readyz says what is wrong", async () => {
+  it("/readyz names the failed checks", async () => {
     const api = apiUnderTest();
     expect((await api.get("/readyz")).statusCode).toBe(200);
     api.setChecks([
@@ -27,8 +27,8 @@ describe("probes", () => {
   });
 });
 
-describe("what the node says of itself", () => {
-  it("/version names the version", async () => {
+describe("node information", () => {
+  it('a preview does not warn of day fields if one is free, or day_match is "and"', async () => {
     expect((await apiUnderTest().get("/version")).json()).toEqual({
       name: "carillon",
       version: "0.0.0-test",
@@ -44,7 +44,7 @@ describe("what the node says of itself", () => {
     });
   });
 
-  it("/docs needs nothing from elsewhere and no script", async () => {
+  it("/docs needs no other host and no script", async () => {
     const api = apiUnderTest();
     const { body, headers } = await api.get("/docs");
     expect(headers["content-security-policy"]).toMatch(/default-src 'none'.*style-src 'self'/);
@@ -54,13 +54,13 @@ describe("what the node says of itself", () => {
     expect((await api.get(style)).headers["content-type"]).toBe("text/css; charset=utf-8");
   });
 
-  it("/ leads to /docs, which lists calls by what they are about", async () => {
+  it("/ redirects to /docs, which groups the calls by tag", async () => {
     const api = apiUnderTest();
     expect(await api.get("/")).toMatchObject({ statusCode: 302, headers: { location: "/docs" } });
     expect((await api.get("/docs")).body).toMatch(/<summary>Jobs<\/summary><ul>.*<summary>Runs<\/summary><ul>/);
   });
 
-  it("/docs leads nowhere but to what is on it, or to other addresses of the node", async () => {
+  it("/docs links only to its own sections and to other addresses of the node", async () => {
     const api = apiUnderTest();
     const { body } = await api.get("/docs");
     const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
@@ -69,7 +69,7 @@ describe("what the node says of itself", () => {
     expect([...targets].filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it("/docs shows bodies that the calls take", async () => {
+  it("/docs shows bodies that the calls accept", async () => {
     const api = apiUnderTest();
     const { body } = await api.get("/docs");
     const lines = body.matchAll(/curl -sS -X (\w+) (\S+) \\\n {2}-H 'content-type: application\/json' -d '([^\n]+)'</g);
@@ -85,7 +85,7 @@ describe("what the node says of itself", () => {
     expect(shown).toBeGreaterThan(20);
   });
 
-  it("/metrics is in the format that its type says", async () => {
+  it("/metrics has the format of its content type", async () => {
     const response = await apiUnderTest().get("/metrics");
     expect(response.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
   });

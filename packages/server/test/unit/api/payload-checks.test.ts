@@ -6,12 +6,12 @@ const checkPayload = (task: string, payload: unknown) =>
     ? [{ pointer: "/url", message: "is required" }]
     : [];
 
-describe("a payload whose task the server knows", () => {
+describe("payload checks of known tasks", () => {
   const right = { task: "http", payload: { url: "https://example.com" }, schedule: { cron: "0 9 * * *" } };
   const wrong = { ...right, payload: {} };
   const faults = ["/payload/url payload_invalid"];
 
-  it("is refused when a job is created, put or changed, or a run asked for, with a pointer to what is wrong", async () => {
+  it("refuses an invalid payload in new, replaced or changed jobs and in new runs, with a pointer", async () => {
     const api = apiUnderTest({ checkPayload });
     expect(refusalOf(await api.post("/v1/jobs", wrong))).toMatchObject({ status: 422, faults });
     expect(refusalOf(await api.send("PUT", "/v1/jobs/@web", wrong))).toMatchObject({ status: 422, faults });
@@ -24,7 +24,7 @@ describe("a payload whose task the server knows", () => {
     expect((await api.send("PATCH", `/v1/jobs/${id}`, { priority: 7 })).statusCode).toBe(200);
   });
 
-  it("is left alone where a run may bring another, and where nobody knows the task", async () => {
+  it("does not check a payload if runs may override it, or if the task is unknown", async () => {
     const api = apiUnderTest({ checkPayload });
     expect((await api.post("/v1/jobs", { ...wrong, schedule: { manual: true } })).statusCode).toBe(201);
     expect((await api.post("/v1/jobs", { ...wrong, task: "own" })).statusCode).toBe(201);

@@ -2,8 +2,8 @@ import type { BulkOperation, Queue, QueueList, QueueStats } from "@carillon/cont
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
-describe("queues", () => {
-  it("are made by a patch, with the bound of their order, and have a version", async () => {
+describe("queues over HTTP", () => {
+  it("a patch creates a queue, with the bound of its order and a version", async () => {
     const api = apiUnderTest();
     const made = await api.send("PATCH", "/v1/queues/email", { order: "edf" });
     expect([made.statusCode, made.headers["etag"]]).toEqual([200, '"v1"']);
@@ -14,7 +14,7 @@ describe("queues", () => {
     expect(queues.map(({ name }) => name)).toEqual(["email"]);
   });
 
-  it("are paused with a reason, also by the address with a slash, and resumed", async () => {
+  it("pauses a queue with a reason, also by the address with a slash, and resumes it", async () => {
     const api = apiUnderTest();
     const paused = await api.post("/v1/queues/email:pause", { reason: "down" });
     expect(paused.json<Queue>()).toMatchObject({ paused: true, pause: { reason: "down", actor: null } });
@@ -23,7 +23,7 @@ describe("queues", () => {
     expect(resumed.json<Queue>()).toMatchObject({ paused: false, pause: null });
   });
 
-  it("say what waits in them", async () => {
+  it("reports the stats of a queue", async () => {
     const api = apiUnderTest();
     await api.send("PATCH", "/v1/queues/email", {});
     const stats = (await api.get("/v1/queues/email/stats")).json<QueueStats>();
@@ -32,7 +32,7 @@ describe("queues", () => {
     expect(queue).toMatchObject({ name: "email", stats });
   });
 
-  it("are purged with the call where little waits, and by an operation where there is much", async () => {
+  it("purges a small queue within the call, and a large one by an operation", async () => {
     const api = apiUnderTest();
     for (const name of ["email", "many"]) await api.send("PATCH", `/v1/queues/${name}`, {});
     const few = await api.post("/v1/queues/email:purge", { delayed: false });
@@ -47,14 +47,14 @@ describe("queues", () => {
     expect(refusalOf(await api.post("/v1/queues/many:purge", { delayed: "no" }))).toMatchObject({ status: 400 });
   });
 
-  it("that do not exist, or cannot, are not found", async () => {
+  it("answers 404 to an unknown or impossible queue", async () => {
     const api = apiUnderTest();
     for (const url of ["/v1/queues/email", "/v1/queues/email/stats", "/v1/queues/a%20b"])
       expect(refusalOf(await api.get(url))).toMatchObject({ status: 404, code: "not_found" });
     expect(refusalOf(await api.send("PATCH", "/v1/queues/a%20b", {})).code).toBe("not_found");
   });
 
-  it("refuse what is wrong with a pointer to it", async () => {
+  it("refuses invalid changes of a queue with a pointer", async () => {
     const api = apiUnderTest();
     const faults = async (body: unknown) => refusalOf(await api.send("PATCH", "/v1/queues/email", body)).faults;
     expect(await faults({ order: "lifo" })).toEqual(["/order field_invalid"]);
@@ -74,7 +74,7 @@ describe("queues", () => {
     ]);
   });
 
-  it("refuse another version, and strict for a queue that exists", async () => {
+  it("refuses a change of another version, and the strict order for an existing queue", async () => {
     const api = apiUnderTest();
     await api.send("PATCH", "/v1/queues/email", {});
     const other = await api.send("PATCH", "/v1/queues/email", { order: "fifo" }, { "if-match": '"v7"' });

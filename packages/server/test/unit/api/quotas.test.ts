@@ -2,10 +2,10 @@ import type { QuotaClass } from "@carillon/contract";
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { QuotaLimits } from "../../../src/api/quota/quotas.js";
-import type { ApiOptions } from "../../../src/api/ports.js";
+import type { QuotaLimits } from "../../../src/api/http/rate-quotas.js";
+import type { ApiOptions } from "../../../src/api/http/handler.js";
 
-/** An API whose callers have these quotas; time stands still unless it is moved. */
+/** An API with these quotas; time stands still until the test advances it. */
 function limitedApi(limits: QuotaLimits, options: Partial<ApiOptions> = {}) {
   const clock = new ManualClock();
   const refused: QuotaClass[] = [];
@@ -18,7 +18,7 @@ function limitedApi(limits: QuotaLimits, options: Partial<ApiOptions> = {}) {
       httpRequest: () => undefined,
       httpProblem: (code) => problems.push(code),
       rateLimited: (name) => refused.push(name),
-      watchIntake: () => undefined,
+      watchAdmission: () => undefined,
     },
     ...options,
   });
@@ -27,8 +27,8 @@ function limitedApi(limits: QuotaLimits, options: Partial<ApiOptions> = {}) {
 
 const tenSeconds = (requests: number) => ({ requests, windowMs: 10_000 });
 
-describe("a call over its quota", () => {
-  it("is answered 429 with what the quota is, how much is left, and when to come again", async () => {
+describe("calls over their quota", () => {
+  it("a call over its quota gets 429 with the quota, the remaining requests, and the time of the next one", async () => {
     const api = limitedApi({ read: { requests: 2, windowMs: 5_000 } });
     const first = await api.get("/v1/jobs");
     expect(first.statusCode).toBe(200);
@@ -47,7 +47,7 @@ describe("a call over its quota", () => {
       status: 429,
       code: "rate_limited",
       retryable: true,
-      detail: 'The quota "read" of namespace default at this node is used up: 2 requests in 5s. Come again in 3 s.',
+      detail: 'The quota "read" of namespace default at this node is used up: 2 requests in 5s. Try again in 3 s.',
     });
     expect(api.refused).toEqual(["read"]);
     expect(api.problems).toEqual(["rate_limited"]);
@@ -55,7 +55,7 @@ describe("a call over its quota", () => {
     expect((await api.get("/v1/queues")).statusCode).toBe(200);
   });
 
-  it("has done nothing, and its Idempotency-Key may be used again", async () => {
+  it("a call over its quota has no effect, and its Idempotency-Key can be used again", async () => {
     const api = limitedApi({ write: tenSeconds(1) });
     const make = () =>
       api.call({
@@ -72,7 +72,7 @@ describe("a call over its quota", () => {
     expect((await make()).statusCode).toBe(201);
   });
 
-  it("is refused whatever it holds: what is wrong with it is not looked at", async () => {
+  it("a call over its quota is refused before its content is checked", async () => {
     const api = limitedApi({ write: tenSeconds(1) });
     expect((await api.post("/v1/jobs", { nonsense: 1 })).statusCode).toBe(400);
     expect((await api.post("/v1/jobs", { nonsense: 1 })).statusCode).toBe(429);
@@ -80,25 +80,25 @@ describe("a call over its quota", () => {
 });
 
 describe("quotas", () => {
-  it("are apart for each class and for each namespace", async () => {
+  it("quotas are separate for each class and each namespace", async () => {
     const api = limitedApi({ read: tenSeconds(1), bulk: tenSeconds(1) });
     const statusOf = async (namespace: string) =>
       (await api.get("/v1/jobs", { "carillon-namespace": namespace })).statusCode;
     expect((await api.get("/v1/jobs")).statusCode).toBe(200);
     expect(await statusOf("default")).toBe(429);
-    // What cannot be a name counts as the usual one, and is refused like any other.
+    // An invalid name counts as the default namespace, and is refused later.
     expect(await statusOf("No Name")).toBe(429);
     expect(await statusOf("other")).not.toBe(429);
     expect(await statusOf("other")).toBe(429);
     const batch = { runs: [{ task: "echo" }] };
     expect((await api.post("/v1/runs:batchCreate", batch)).headers["ratelimit"]).toBe('"bulk";r=0;t=10');
     expect((await api.post("/v1/runs:batchCreate", batch)).statusCode).toBe(429);
-    // Nothing was said of writing calls.
+    // Writing calls have no quota here.
     const written = await api.post("/v1/runs", { task: "echo" });
     expect([written.statusCode, written.headers["ratelimit"]]).toEqual([201, undefined]);
   });
 
-  it("count by whoever the caller is said to be", async () => {
+  it("quotas count by the configured caller", async () => {
     const callerOf: ApiOptions["callerOf"] = ({ headers }) => `key ${String(headers["authorization"])}`;
     const api = limitedApi({ read: tenSeconds(1) }, { callerOf });
     for (const authorization of ["a", "b"]) expect((await api.get("/v1/jobs", { authorization })).statusCode).toBe(200);
@@ -106,7 +106,7 @@ describe("quotas", () => {
     expect(over.json<{ detail: string }>().detail).toContain("of key a at this node");
   });
 
-  it("count streams as they are opened, and HEAD as GET", async () => {
+  it("quotas count streams when they are opened, and HEAD as GET", async () => {
     const api = limitedApi({ stream: tenSeconds(1), read: tenSeconds(1) });
     expect((await api.get("/v1/events")).headers["ratelimit"]).toBe('"stream";r=0;t=10');
     expect((await api.get("/v1/events")).statusCode).toBe(429);
@@ -114,7 +114,7 @@ describe("quotas", () => {
     expect((await api.get("/v1/jobs")).statusCode).toBe(429);
   });
 
-  it("never refuse probes, workers, or those who bring a callback", async () => {
+  it("quotas never refuse probes, workers, or callbacks", async () => {
     const one = tenSeconds(1);
     const api = limitedApi({ read: one, write: one, bulk: one, stream: one });
     const worker = { name: "w", queues: ["default"], tasks: ["echo"], slots: 1 };
@@ -124,13 +124,13 @@ describe("quotas", () => {
         expect([probe, answered.statusCode, answered.headers["ratelimit"]]).toEqual([probe, 200, undefined]);
       }
       expect((await api.post("/v1/workers:register", worker)).statusCode).toBe(201);
-      expect((await api.post("/v1/callbacks/nobody", {})).statusCode).toBe(404);
+      expect((await api.post("/v1/callbacks/unknown", {})).statusCode).toBe(404);
     }
     expect((await api.post("/v1/runs", { task: "echo" })).statusCode).toBe(201);
     expect(api.refused).toEqual([]);
   });
 
-  it("are not spoken of where there are none", async () => {
+  it("without quotas the responses have no quota headers", async () => {
     const answered = await limitedApi({ read: null }).get("/v1/jobs");
     expect(answered.statusCode).toBe(200);
     expect(Object.keys(answered.headers).filter((name) => name.startsWith("ratelimit"))).toEqual([]);

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
 import { uuid } from "./fake-engine.js";
 
-describe("asking for a run", () => {
-  it.each(["/v1/runs", "/runs"])("%s answers with the new run and where it is", async (url) => {
+describe("creating runs", () => {
+  it.each(["/v1/runs", "/runs"])("%s returns the new run and its location", async (url) => {
     const api = apiUnderTest();
     const body = { task: "echo", payload: [1], queue: "q", priority: 9, labels: { a: "b" }, timeout: "2m" };
     const response = await api.post(url, { ...body, retry: { max_attempts: 2 }, owner: "u1" });
@@ -17,7 +17,7 @@ describe("asking for a run", () => {
     expect((await api.get(`/v1/runs/${run.id}`)).json<Run>().id).toBe(run.id);
   });
 
-  it("counts a delay from the scheduler's clock and takes an instant as it is", async () => {
+  it("reads a delay from the scheduler's clock, and an instant as given", async () => {
     const api = apiUnderTest();
     const delayed = (await api.post("/v1/runs", { task: "echo", delay: "1h" })).json<Run>();
     expect(delayed).toMatchObject({ status: "scheduled", run_at: new Date(testNow + 3_600_000).toISOString() });
@@ -25,7 +25,7 @@ describe("asking for a run", () => {
     expect(timed.json<Run>()).toMatchObject({ run_at: "2026-11-12T09:30:00.000Z" });
   });
 
-  it("with a dedupe key says which run it is and whether it is new", async () => {
+  it("a run with a dedupe key reports whether it is new", async () => {
     const api = apiUnderTest();
     const body = { task: "echo", dedupe: { key: "k" } };
     const first = await api.post("/v1/runs", body);
@@ -36,7 +36,7 @@ describe("asking for a run", () => {
     expect(refusalOf(refused)).toMatchObject({ status: 409, code: "run_duplicate" });
   });
 
-  it("names every fault and where it is", async () => {
+  it("reports every fault with its pointer", async () => {
     const api = apiUnderTest();
     const faults = async (body: unknown) => refusalOf(await api.post("/v1/runs", body)).faults;
     expect(await faults({})).toEqual(["/task field_missing"]);
@@ -55,36 +55,39 @@ describe("asking for a run", () => {
   });
 });
 
-describe("a batch of runs", () => {
-  it.each(["/v1/runs:batchCreate", "/runs:batchCreate"])("%s answers for each run by itself, in order", async (url) => {
-    const api = apiUnderTest();
-    const runs = [
-      { task: "echo", dedupe: { key: "k" } },
-      { task: "echo", priority: 12 },
-      null,
-      { task: "echo", dedupe: { key: "k" } },
-      { task: "echo", dedupe: { key: "k", on: "reject" } },
-    ];
-    const response = await api.post(url, { runs });
-    const { results, ...counts } = response.json<RunBatchCreated>();
-    expect([response.statusCode, counts]).toEqual([200, { created: 1, duplicates: 1, refused: 3 }]);
-    const id = formatId("run", uuid(1));
-    expect(results).toMatchObject([
-      { id, is_new: true },
-      { problem: { code: "field_invalid", errors: [{ pointer: "/priority" }] } },
-      { problem: { code: "field_invalid" } },
-      { id, is_new: false },
-      { problem: { code: "run_duplicate" } },
-    ]);
-  });
+describe("batches of runs", () => {
+  it.each(["/v1/runs:batchCreate", "/runs:batchCreate"])(
+    "%s returns a result for each run of a batch, in order",
+    async (url) => {
+      const api = apiUnderTest();
+      const runs = [
+        { task: "echo", dedupe: { key: "k" } },
+        { task: "echo", priority: 12 },
+        null,
+        { task: "echo", dedupe: { key: "k" } },
+        { task: "echo", dedupe: { key: "k", on: "reject" } },
+      ];
+      const response = await api.post(url, { runs });
+      const { results, ...counts } = response.json<RunBatchCreated>();
+      expect([response.statusCode, counts]).toEqual([200, { created: 1, duplicates: 1, refused: 3 }]);
+      const id = formatId("run", uuid(1));
+      expect(results).toMatchObject([
+        { id, is_new: true },
+        { problem: { code: "field_invalid", errors: [{ pointer: "/priority" }] } },
+        { problem: { code: "field_invalid" } },
+        { id, is_new: false },
+        { problem: { code: "run_duplicate" } },
+      ]);
+    },
+  );
 
-  it("is refused as a whole where it is no batch", async () => {
+  it("refuses a batch of runs that is not one", async () => {
     for (const body of [{}, { runs: [] }, { runs: "all" }, []]) {
       expect(refusalOf(await apiUnderTest().post("/v1/runs:batchCreate", body)).status).toBe(400);
     }
   });
 
-  it("fails as a whole when nothing could be stored and the caller could not help it", async () => {
+  it("a batch of runs fails as a whole when the server stored none of them", async () => {
     const api = apiUnderTest();
     api.engine.failure = new CarillonError("database_unavailable", "gone");
     const response = await api.post("/v1/runs:batchCreate", { runs: [{ task: "echo" }] });

@@ -20,8 +20,8 @@ async function withLines(count: number) {
   return { api, id };
 }
 
-describe("the log of a run", () => {
-  it("comes in pages that together show every line once, in order", async () => {
+describe("logs of runs", () => {
+  it("pages of a log contain every line once, in order", async () => {
     const { api, id } = await withLines(5);
     const seen: number[] = [];
     let token: string | null = "";
@@ -33,7 +33,7 @@ describe("the log of a run", () => {
     expect(seen).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("says where to go on as long as somebody follows and more may come", async () => {
+  it("a follower gets a next page until no more lines will follow", async () => {
     const { api, id } = await withLines(1);
     const first: RunLog = (await api.get(`/v1/runs/${id}/logs?follow=true`)).json();
     expect(first.lines).toEqual([
@@ -44,12 +44,12 @@ describe("the log of a run", () => {
     expect(second).toEqual({ lines: [], next_page_token: token });
   });
 
-  it.each(["level=loud", "follow=yes", "page_token=x", "since=1"])("refuses %s", async (query) => {
+  it.each(["level=loud", "follow=yes", "page_token=x", "since=1"])("refuses %s for a log", async (query) => {
     const { api, id } = await withLines(1);
     expect((await api.get(`/v1/runs/${id}/logs?${query}`)).statusCode).toBe(400);
   });
 
-  it("of a run that does not exist is not found", async () => {
+  it("answers 404 to the log of an unknown run", async () => {
     const { api } = await withLines(0);
     const none = formatId("run", "0190aaaa-0000-7000-8000-00000000ffff");
     expect(refusalOf(await api.get(`/v1/runs/${none}/logs`))).toMatchObject({ status: 404, code: "not_found" });

@@ -9,7 +9,7 @@ const apiThatAllows = (...allow: string[]) => {
 };
 const refused = { status: 422, code: "address_refused", faults: ["/url address_refused"] };
 
-describe("a webhook endpoint at a closed address", () => {
+describe("webhook endpoints at private addresses", () => {
   it.each([
     "http://127.0.0.1:9000/hook",
     "http://127.1/hook",
@@ -19,13 +19,13 @@ describe("a webhook endpoint at a closed address", () => {
     "http://[::1]/",
     "http://[::ffff:10.0.0.1]/",
     "http://[fe80::1]/",
-  ])("is refused when it is made: %s", async (url) => {
+  ])("refuses a new webhook endpoint at a private address: %s", async (url) => {
     const api = apiThatAllows();
     expect(refusalOf(await api.post("/v1/webhooks", { url }))).toEqual(refused);
     expect((await api.get("/v1/webhooks")).json<{ webhooks: Webhook[] }>().webhooks).toEqual([]);
   });
 
-  it("is refused when another is changed to it, which then stays as it was", async () => {
+  it("refuses to move a webhook endpoint to a private address, and leaves it as it was", async () => {
     const api = apiThatAllows();
     const made = (await api.post("/v1/webhooks", { url: "https://example.com/hook" })).json<Webhook>();
     const change = await api.send("PATCH", `/v1/webhooks/${made.id}`, { url: "http://192.168.0.1/" });
@@ -33,7 +33,7 @@ describe("a webhook endpoint at a closed address", () => {
     expect((await api.get(`/v1/webhooks/${made.id}`)).json<Webhook>()).toMatchObject({ url: made.url, version: 1 });
   });
 
-  it("is taken where an operator opened it", async () => {
+  it("accepts a private webhook address on the allowlist", async () => {
     const made = await apiThatAllows("loopback").post("/v1/webhooks", { url: "http://127.0.0.1:9000/hook" });
     expect(made.statusCode).toBe(201);
     expect(refusalOf(await apiThatAllows("loopback").post("/v1/webhooks", { url: "http://10.0.0.1" }))).toEqual(
@@ -41,7 +41,7 @@ describe("a webhook endpoint at a closed address", () => {
     );
   });
 
-  it("is judged when it is posted to if it is a name", async () => {
+  it("a webhook address with a host name is checked when it is called", async () => {
     expect((await apiThatAllows().post("/v1/webhooks", { url: "http://localhost/hook" })).statusCode).toBe(201);
   });
 });

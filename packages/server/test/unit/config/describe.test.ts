@@ -1,17 +1,16 @@
 import { expect, it } from "vitest";
 import { describeConfig } from "../../../src/config/describe.js";
-import { maskUrl } from "../../../src/config/mask.js";
-import { resolveConfig } from "../../../src/config/resolve.js";
+import { maskUrl, resolveConfig } from "../../../src/config/resolve.js";
 
 const resolved = resolveConfig({
   flags: { databaseUrl: "postgres://app:s3cret@db:5432/carillon" },
-  env: { CARILLON_DATABASE_WAIT: "90s", CARILLON_QUOTA_READ: "600/60s" },
+  env: { CARILLON_DATABASE_CONNECT_TIMEOUT: "90s", CARILLON_QUOTA_READ: "600/60s" },
   file: null,
   cwd: "/srv",
 });
 const settings = describeConfig(resolved);
 
-it("shows each value with its origin and its spellings", () => {
+it("describes each option with its value, origin, variable and flag", () => {
   expect(settings.find(({ key }) => key === "data_dir")).toEqual({
     key: "data_dir",
     value: "/srv/.carillon",
@@ -22,16 +21,16 @@ it("shows each value with its origin and its spellings", () => {
   });
 });
 
-it("shows a duration as it would be written", () => {
-  expect(settings.find(({ key }) => key === "database_wait")?.value).toBe("1m30s");
+it("shows a duration in its written form", () => {
+  expect(settings.find(({ key }) => key === "database_connect_timeout")?.value).toBe("1m30s");
 });
 
-it("shows a quota as it would be written", () => {
+it("shows a quota in its written form", () => {
   const shown = (name: string) => settings.find(({ key }) => key === name)?.value;
   expect([shown("quota_read"), shown("quota_write")]).toEqual(["600/1m", "off"]);
 });
 
-it("masks passwords and leaves the configuration itself alone", () => {
+it("masks passwords in the description and not in the configuration", () => {
   expect(settings.find(({ key }) => key === "database_url")?.value).toBe("postgres://app:***@db:5432/carillon");
   expect(JSON.stringify(settings)).not.toContain("s3cret");
   expect(resolved.config.databaseUrl).toContain("s3cret");

@@ -24,7 +24,7 @@ function problemsOf(given: Partial<ConfigSources>): string[] {
 }
 
 describe("resolveConfig", () => {
-  it("has a default for every option and says so", () => {
+  it("has a default for every option and reports it as the origin", () => {
     const { config, origins } = resolve();
     expect(config).toMatchObject({
       host: "127.0.0.1",
@@ -38,7 +38,7 @@ describe("resolveConfig", () => {
     expect(new Set(Object.values(origins))).toEqual(new Set(["default"]));
   });
 
-  it("takes the flag over the environment over the file over the default, and names the winner", () => {
+  it("prefers the flag to the environment, the file and the default, and names the source", () => {
     const all = {
       flags: { port: "1" },
       env: { CARILLON_PORT: "2", CARILLON_WORKER_SLOTS: "7" },
@@ -53,7 +53,7 @@ describe("resolveConfig", () => {
     });
   });
 
-  it("freezes what it returns", () => {
+  it("freezes the configuration it returns", () => {
     for (const given of [{}, { file: file({ roles: ["api", "scheduler", "gateway"] }) }]) {
       const { config, origins } = resolve(given);
       expect(Object.isFrozen(config) && Object.isFrozen(config.roles) && Object.isFrozen(origins)).toBe(true);
@@ -61,13 +61,13 @@ describe("resolveConfig", () => {
   });
 
   it("reads durations as milliseconds and lists from text or from an array", () => {
-    expect(resolve({ env: { CARILLON_SHUTDOWN_GRACE: "1m30s" } }).config.shutdownGrace).toBe(90_000);
+    expect(resolve({ env: { CARILLON_SHUTDOWN_GRACE_PERIOD: "1m30s" } }).config.shutdownGracePeriod).toBe(90_000);
     const roles = ["api", "scheduler", "gateway"];
     expect(resolve({ env: { CARILLON_ROLES: "gateway, scheduler,api" } }).config.roles).toEqual(roles);
     expect(resolve({ file: file({ roles: roles.toReversed() }) }).config.roles).toEqual(roles);
   });
 
-  it("reads quotas as requests in a time, off as none, and refuses what is neither", () => {
+  it("reads quotas as requests per time, reads off as none, and refuses other values", () => {
     const env = { CARILLON_QUOTA_READ: "600/1m", CARILLON_QUOTA_WRITE: "off" };
     const given = resolve({ env, file: file({ quota_write: "5/1s", quota_bulk: "10/1h30m" }) }).config;
     expect(given).toMatchObject({
@@ -95,7 +95,7 @@ describe("resolveConfig", () => {
     expect(problemsOf({ file: file({ quota_read: 600 }) })).toHaveLength(1);
   });
 
-  it("counts a relative path of the file from the file's folder, any other from the working directory", () => {
+  it("resolves a relative path in the file from the file's folder, any other from the working directory", () => {
     expect(resolve({ file: file({ data_dir: "data" }) }).config.dataDir).toBe("/etc/carillon/data");
     expect(resolve({ env: { CARILLON_DATA_DIR: "data" } }).config.dataDir).toBe("/srv/app/data");
     expect(resolve({ flags: { dataDir: "/data" } }).config.dataDir).toBe("/data");
@@ -108,10 +108,10 @@ describe("resolveConfig", () => {
     });
   });
 
-  it("lists every mistake at once, with the source and what would be right", () => {
+  it("lists every mistake at once, with its source and the valid values", () => {
     const problems = problemsOf({
       flags: { port: "80x" },
-      env: { CARILLON_LOG_LEVEL: "loud", CARILLON_SHUTDOWN_GRACE: "10 parsecs" },
+      env: { CARILLON_LOG_LEVEL: "loud", CARILLON_SHUTDOWN_GRACE_PERIOD: "10 parsecs" },
       file: file({ roles: ["api", "cook"], worker_slots: -1 }),
     });
     expect(problems).toEqual([
@@ -120,12 +120,12 @@ describe("resolveConfig", () => {
       "worker_slots must be a whole number from 0 to 10000, not -1 (from carillon.config.json)",
       'log_level must be one of trace, debug, info, warn, error, fatal, silent, not "loud" (from CARILLON_LOG_LEVEL)',
       expect.stringMatching(
-        /^shutdown_grace must be a duration .*, not "10 parsecs" \(from CARILLON_SHUTDOWN_GRACE\)$/,
+        /^shutdown_grace_period must be a duration .*, not "10 parsecs" \(from CARILLON_SHUTDOWN_GRACE_PERIOD\)$/,
       ),
     ]);
   });
 
-  it("refuses unknown keys and variables with the name that was probably meant", () => {
+  it("refuses unknown keys and variables with the most similar name", () => {
     expect(
       problemsOf({ env: { CARILLON_PROT: "1" }, file: file({ dataDir: "x", colour: "red", $schema: "x" }) }),
     ).toEqual([
@@ -135,7 +135,17 @@ describe("resolveConfig", () => {
     ]);
   });
 
-  it("leaves variables of the client, the build and the tests alone", () => {
+  it("refuses the earlier names of renamed keys with their new names", () => {
+    const env = { CARILLON_MAX_REQUEST_BYTES: "5", CARILLON_RUN_HISTORY_DAYS: "9" };
+    expect(problemsOf({ env, file: file({ lease: "5s", max_requests: 9 }) })).toEqual([
+      "lease is not a setting; did you mean shard_lease? (from carillon.config.json)",
+      "max_requests is not a setting; did you mean max_inflight_requests? (from carillon.config.json)",
+      "CARILLON_MAX_REQUEST_BYTES is not a setting; did you mean CARILLON_MAX_INFLIGHT_BYTES? (from the environment)",
+      "CARILLON_RUN_HISTORY_DAYS is not a setting; did you mean CARILLON_RUN_RETENTION_DAYS? (from the environment)",
+    ]);
+  });
+
+  it("ignores variables of the client, the build and the tests", () => {
     const env = {
       CARILLON_URL: "http://127.0.0.1:1",
       CARILLON_SKIP_BUILD: "1",
@@ -145,36 +155,36 @@ describe("resolveConfig", () => {
     expect(problemsOf({ env })).toEqual([]);
   });
 
-  it("never shows a password, not even of a URL that is refused", () => {
+  it("masks the password of a URL that it refuses", () => {
     const [problem] = problemsOf({ env: { CARILLON_DATABASE_URL: "mysql://app:se@cret@db/x" } });
     expect(problem).toContain("mysql://app:***@db/x");
     expect(problem).not.toContain("cret");
   });
 
-  it("refuses a file that is not one JSON object, and says why", () => {
+  it("refuses a file that is not one JSON object, and reports the reason", () => {
     expect(problemsOf({ file: file("{port: 1}") })[0]).toMatch(/^carillon\.config\.json is not JSON: /);
     expect(problemsOf({ file: file([1]) })).toEqual(["carillon.config.json must hold one JSON object"]);
   });
 
   it.each(["0.0.0.0", "::", "10.1.2.3", "example.com"])("refuses to listen on %s without authentication", (host) => {
-    expect(problemsOf({ flags: { host } })[0]).toMatch(/needs authentication/);
+    expect(problemsOf({ flags: { host } })[0]).toMatch(/this version has no authentication/);
   });
 
   it.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("listens on %s", (host) => {
     expect(resolve({ flags: { host } }).config.host).toBe(host);
   });
 
-  it("refuses a direct URL without the URL that it goes around", () => {
-    expect(problemsOf({ env: { CARILLON_DIRECT_DATABASE_URL: "postgres://db/x" } })).toEqual([
-      expect.stringContaining("give database_url as well"),
+  it("refuses a direct URL without the URL of the pooler", () => {
+    expect(problemsOf({ env: { CARILLON_DATABASE_DIRECT_URL: "postgres://db/x" } })).toEqual([
+      expect.stringContaining("set database_url as well"),
     ]);
   });
 
-  it("refuses a choice of roles as long as every node has all", () => {
+  it("refuses a choice of roles while every node has all of them", () => {
     expect(problemsOf({ env: { CARILLON_ROLES: "api" } })).toEqual([expect.stringContaining("leave roles out")]);
   });
 
-  it("takes etcd as the coordinator, with its endpoints from text or from an array and without final slashes", () => {
+  it("accepts etcd as the coordinator, with endpoints from text or from an array and without final slashes", () => {
     const etcd = { CARILLON_COORDINATOR: "etcd", CARILLON_DATABASE_URL: "postgres://db/x" };
     const addresses = ["http://10.0.0.1:2379", "https://etcd.example", "http://[::1]:2379"];
     const fromText = resolve({ env: { ...etcd, CARILLON_ETCD_ENDPOINTS: addresses.join("/, ") } }).config;
@@ -197,21 +207,21 @@ describe("resolveConfig", () => {
     expect(problemsOf({ flags: { etcdPrefix } })).toEqual([expect.stringMatching(/^etcd_prefix must be 1 to 200/)]);
   });
 
-  it("refuses etcd without its endpoints, over an embedded database, or with a lease that etcd cannot keep", () => {
-    const problems = problemsOf({ flags: { coordinator: "etcd", lease: "1500ms" } });
+  it("refuses etcd without its endpoints, over an embedded database, or with a lease that is impossible in etcd", () => {
+    const problems = problemsOf({ flags: { coordinator: "etcd", shardLease: "1500ms" } });
     expect(problems).toEqual([
-      "etcd_endpoints is missing: coordinator etcd needs to know where etcd is",
-      expect.stringContaining("give database_url as well, or leave coordinator out"),
-      expect.stringMatching(/^lease 1\.?5?.* cannot be kept by etcd/),
+      "etcd_endpoints is missing: coordinator etcd needs the addresses of etcd",
+      expect.stringContaining("set database_url as well, or leave coordinator out"),
+      expect.stringMatching(/^shard_lease 1\.?5?.* is not possible with etcd/),
     ]);
     const rest = { coordinator: "etcd", databaseUrl: "postgres://db/x", etcdEndpoints: "http://a" };
-    expect(problemsOf({ flags: { ...rest, lease: "1s" } })).toEqual([expect.stringContaining("use 2s or more")]);
-    expect(problemsOf({ flags: { ...rest, lease: "2s" } })).toEqual([]);
+    expect(problemsOf({ flags: { ...rest, shardLease: "1s" } })).toEqual([expect.stringContaining("use 2s or more")]);
+    expect(problemsOf({ flags: { ...rest, shardLease: "2s" } })).toEqual([]);
   });
 
-  it("refuses etcd endpoints that nothing would use", () => {
+  it("refuses etcd endpoints without the etcd coordinator", () => {
     expect(problemsOf({ flags: { etcdEndpoints: "http://a:2379" } })).toEqual([
-      "etcd_endpoints are not used with coordinator postgres: say coordinator etcd, or leave them out",
+      "etcd_endpoints are not used with coordinator postgres: set coordinator to etcd, or leave them out",
     ]);
   });
 

@@ -4,8 +4,8 @@ import { parseExposition } from "./exposition.js";
 const family = "# HELP x what\n# TYPE x gauge\n";
 const histogram = "# HELP h what\n# TYPE h histogram\n";
 
-describe("the reader of the exposition format", () => {
-  it("takes what is right", () => {
+describe("the parser of the exposition format", () => {
+  it("the exposition parser accepts a valid scrape", () => {
     const { samples = [] } = parseExposition(`${family}x{a="1",b="say \\"n\\""} 1.5e3\nx -Inf\n`).get("x") ?? {};
     expect(samples.map(({ value }) => value)).toEqual([1_500, Number.NEGATIVE_INFINITY]);
     expect(parseExposition(`${histogram}h_bucket{le="1"} 1\nh_bucket{le="+Inf"} 2\nh_sum 3\nh_count 2\n`).size).toBe(1);
@@ -25,7 +25,7 @@ describe("the reader of the exposition format", () => {
     ["a histogram that shrinks", `${histogram}h_bucket{le="1"} 3\nh_bucket{le="+Inf"} 2\nh_sum 3\nh_count 2\n`],
     ["a histogram without its end", `${histogram}h_bucket{le="1"} 2\nh_sum 3\nh_count 2\n`],
     ["a histogram without its sum", `${histogram}h_bucket{le="+Inf"} 2\nh_count 2\n`],
-  ])("refuses %s", (_what, text) => {
+  ])("the exposition parser refuses %s", (_what, text) => {
     expect(() => parseExposition(text)).toThrow(Error);
   });
 });

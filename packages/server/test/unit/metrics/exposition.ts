@@ -18,7 +18,7 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
   summary: ["", "_sum", "_count"],
 };
 
-/** Reads Prometheus' text format as strictly as it is written down; throws at the first line that is not right. */
+/** Parses the text format of Prometheus strictly; throws at the first invalid line. */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith("\n")) throw new Error("the last line does not end");
   const families = new Map<string, Family & { samples: Sample[] }>();
@@ -83,7 +83,7 @@ function parseLabels(text: string): Map<string, string> {
 }
 
 function parseValue(text: string): number {
-  // As Go reads numbers, in any case.
+  // The forms that Go parses, in any case.
   if (/^\+?inf$/i.test(text)) return Number.POSITIVE_INFINITY;
   if (/^-inf$/i.test(text)) return Number.NEGATIVE_INFINITY;
   if (/^nan$/i.test(text)) return Number.NaN;
@@ -91,7 +91,7 @@ function parseValue(text: string): number {
   return Number(text);
 }
 
-/** Buckets count upwards, the last is everything, and everything is the count. */
+/** Buckets are cumulative, the last one is +Inf, and equals the count. */
 function checkHistogram({ name, samples }: Family): void {
   const series = new Map<string, { le: number; value: number }[]>();
   const counts = new Map<string, number>();
@@ -117,7 +117,7 @@ function checkHistogram({ name, samples }: Family): void {
   }
 }
 
-/** The rules that `promtool check metrics` holds names to. */
+/** The rules for names that `promtool check metrics` enforces. */
 export function lintNames(families: Iterable<Family>): string[] {
   return [...families].flatMap(({ name, type }) => [
     ...((type === "counter") === name.endsWith("_total") ? [] : [`${name} is a ${type}`]),
@@ -130,7 +130,7 @@ export function lintNames(families: Iterable<Family>): string[] {
   ]);
 }
 
-/** Which series it is, whatever the order of its labels. */
+/** The identity of a series, independent of the order of its labels. */
 function keyOf({ labels }: Sample, except?: string): string {
   const pairs = [...labels].filter(([label]) => label !== except).map(([label, value]) => `${label}=${value}`);
   return pairs.toSorted((a, b) => a.localeCompare(b)).join(" ");

@@ -7,15 +7,15 @@ import { lintNames, parseExposition } from "./exposition.js";
 const line = (text: string, start: string) => text.split("\n").find((one) => one.startsWith(start));
 
 describe("metrics", () => {
-  it("follow Prometheus' rules for names", async () => {
+  it("the names of metrics follow the rules of Prometheus", async () => {
     const families = parseExposition(await createMetrics({ version: "1.2.3" }).render());
     expect(families.get("nodejs_heap_size_used_bytes")?.type).toBe("gauge");
     expect(lintNames(families.values())).toEqual([]);
   });
 
-  it("are those that are declared, as they are declared", async () => {
+  it("a scrape has exactly the declared metrics, with their declared types and labels", async () => {
     const metrics = createMetrics({ version: "1.2.3" });
-    metrics.watchStreams(() => ({ streams: 0, cut: 0 }));
+    metrics.watchStreams(() => ({ streams: 0, dropped: 0 }));
     metrics.watchNode({ engine: () => null, database: () => null });
     const families = parseExposition(await metrics.render());
     const ours = [...families.values()].filter(({ name }) => name.startsWith("carillon_"));
@@ -28,7 +28,7 @@ describe("metrics", () => {
     }
   });
 
-  it("are those that the guide speaks of", () => {
+  it("the observability guide names only declared metrics", () => {
     const guide = readFileSync(new URL("../../../../../docs/guides/observability.md", import.meta.url), "utf8");
     const named = new Set(
       [...guide.matchAll(/carillon_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, "")),
@@ -37,7 +37,7 @@ describe("metrics", () => {
     expect([...named].filter((name) => !(name in metricCatalogue))).toEqual([]);
   });
 
-  it("show workers, lease and connections as they are when somebody looks", async () => {
+  it("metrics show workers, lease and connections as of the scrape", async () => {
     const metrics = createMetrics({ version: "0" });
     const load = {
       workers: 2,
@@ -50,7 +50,7 @@ describe("metrics", () => {
     };
     const pool = { limit: 6, busy: 3, idle: 1, waiting: 2 };
     metrics.watchNode({ engine: () => load, database: () => ({ isUp: true, pool, hot: 5, reserved: 1 }) });
-    metrics.watchIntake({
+    metrics.watchAdmission({
       calls: { calls: 8, bytes: 640 },
       waits: { calls: 0, bytes: 0 },
       workers: { calls: 1, bytes: 2 },
@@ -64,20 +64,20 @@ describe("metrics", () => {
       "carillon_workers 2",
       "carillon_worker_slots 20",
       "carillon_worker_slots_used 7",
-      "carillon_runs_held 9",
-      "carillon_lease_seconds 5",
-      "carillon_lease_age_seconds 0.8",
+      "carillon_runs_in_flight 9",
+      "carillon_shard_lease_seconds 5",
+      "carillon_shard_lease_age_seconds 0.8",
       "carillon_database_up 1",
-      "carillon_database_writes_waiting 4",
+      "carillon_database_writes_pending 4",
       "carillon_database_pool_limit 6",
       'carillon_database_pool_connections{state="busy"} 3',
       'carillon_database_pool_connections{state="idle"} 1',
       "carillon_database_pool_waiting 2",
-      'carillon_database_statements_waiting{role="hot"} 5',
+      'carillon_database_statements_in_flight{role="hot"} 5',
       'carillon_database_connections_lost_total{role="hot"} 1',
       "carillon_database_transactions_retried_total 1",
-      'carillon_http_requests_active{budget="calls"} 8',
-      'carillon_http_request_active_bytes{budget="workers"} 2',
+      'carillon_http_requests_in_flight{budget="calls"} 8',
+      'carillon_http_requests_in_flight_bytes{budget="workers"} 2',
       'carillon_http_problems_total{code="overloaded"} 1',
       'carillon_http_rate_limited_total{class="bulk"} 1',
     ]) {
@@ -85,33 +85,37 @@ describe("metrics", () => {
     }
   });
 
-  it("say what runs here", async () => {
+  it("a metric shows the version", async () => {
     const text = await createMetrics({ version: "1.2.3" }).render();
     expect(line(text, "carillon_build_info")).toBe(
       `carillon_build_info{version="1.2.3",node_version="${process.version}"} 1`,
     );
   });
 
-  it("show the load of queues on one node only", async () => {
+  it("only the leader exports the load of queues", async () => {
     const metrics = createMetrics({ version: "0" });
-    metrics.watchStreams(() => ({ streams: 3, cut: 1 }));
+    metrics.watchStreams(() => ({ streams: 3, dropped: 1 }));
     const load = { namespace: "default", queue: "mail", queued: 7, running: 2, waitMs: 1_500, workers: 1, slots: 4 };
-    metrics.showLoads([load]);
+    metrics.exportLoads([load]);
     const text = await metrics.render();
     const of = '{namespace="default",queue="mail"}';
-    expect(line(text, `carillon_queue_depth_runs${of}`)).toBe(`carillon_queue_depth_runs${of} 7`);
-    expect(line(text, `carillon_queue_oldest_age_seconds${of}`)).toBe(`carillon_queue_oldest_age_seconds${of} 1.5`);
+    expect(line(text, `carillon_queue_depth${of}`)).toBe(`carillon_queue_depth${of} 7`);
+    expect(line(text, `carillon_queue_oldest_run_age_seconds${of}`)).toBe(
+      `carillon_queue_oldest_run_age_seconds${of} 1.5`,
+    );
     expect(line(text, `carillon_queue_desired_slots${of}`)).toBe(`carillon_queue_desired_slots${of} 9`);
     expect(line(text, `carillon_queue_desired_workers${of}`)).toBe(`carillon_queue_desired_workers${of} 3`);
     expect(line(text, "carillon_event_streams ")).toBe("carillon_event_streams 3");
     expect(lintNames(parseExposition(text).values())).toEqual([]);
-    metrics.showLoads(null);
+    metrics.exportLoads(null);
     expect(await metrics.render()).not.toContain('queue="mail"');
-    // Asked twice, it still counts once.
-    expect(line(await metrics.render(), "carillon_event_streams_cut_total")).toBe("carillon_event_streams_cut_total 1");
+    // A second scrape does not count it again.
+    expect(line(await metrics.render(), "carillon_event_streams_dropped_total")).toBe(
+      "carillon_event_streams_dropped_total 1",
+    );
   });
 
-  it("follow the engine's events", async () => {
+  it("metrics count the engine's events", async () => {
     const metrics = createMetrics({ version: "0" });
     const run = { namespaceId: 1, jobId: null, runId: "r", task: "echo", queue: "default" };
     const fired = {
@@ -150,27 +154,27 @@ describe("metrics", () => {
       'carillon_fires_total{outcome="missed"} 3',
       'carillon_fires_total{outcome="overlap"} 2',
       "carillon_fires_late_total 1",
-      "carillon_jobs_parked_total 1",
-      "carillon_tick_seconds_sum 0.03",
+      "carillon_jobs_quarantined_total 1",
+      "carillon_scheduler_tick_seconds_sum 0.03",
       'carillon_schedule_lag_seconds_bucket{le="0.025",class="high"} 2',
       'carillon_schedule_lag_seconds_sum{class="high"} 0.02',
-      "carillon_start_latency_seconds_sum 0",
+      "carillon_run_start_latency_seconds_sum 0",
       'carillon_runs_finished_total{outcome="failed"} 1',
       'carillon_run_duration_seconds_sum{outcome="failed"} 1.5',
       "carillon_runs_retried_total 1",
-      "carillon_runs_moved_total 7",
+      "carillon_runs_promoted_total 7",
       "carillon_runs_rescued_total 2",
-      "carillon_sessions_expired_total 1",
+      "carillon_worker_sessions_expired_total 1",
       "carillon_shards_owned 6",
       "carillon_clock_skew_seconds -0.25",
-      'carillon_writes_refused_total{statement="run.complete"} 1',
+      'carillon_fenced_writes_total{statement="run.complete"} 1',
       'carillon_loop_failures_total{loop="rescuer"} 1',
     ]) {
       expect(text.split("\n")).toContain(expected);
     }
   });
 
-  it("measure HTTP calls in seconds", async () => {
+  it("metrics measure HTTP calls in seconds", async () => {
     const metrics = createMetrics({ version: "0" });
     metrics.httpRequest({ method: "GET", route: "/v1/jobs", status: 200, durationMs: 250 });
     expect(line(await metrics.render(), "carillon_http_request_duration_seconds_sum")).toBe(

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { migrate } from "../../../src/migrations/migrate.js";
-import { toMigration } from "../../../src/migrations/migration-files.js";
+import { toMigration } from "../../../src/migrations/migration.js";
 import { collectSources, makeStatements } from "../../../src/sql/statements.js";
 import { eventually, fileUrl, open, proxyTo, text } from "./support.js";
 

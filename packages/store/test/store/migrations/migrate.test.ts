@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/db/database.js";
 import { checkSchema, migrate } from "../../../src/migrations/migrate.js";
-import { readMigrations, toMigration, type Migration } from "../../../src/migrations/migration-files.js";
+import { readMigrations, toMigration, type Migration } from "../../../src/migrations/migration.js";
 import { eventually, fileUrl, open, outsider, text } from "../db/support.js";
 
 const step = (number: number, sql = `create table carillon.t${number} (id int)`): Migration =>
   toMigration(number, `step_${number}`, sql);
 const labels = (count: number): string[] => Array.from({ length: count }, (_, n) => `000${n + 1}_step_${n + 1}`);
 
-/** A node's database over a schema that only this test uses. */
+/** A node's database with a schema that only this test uses. */
 const node = async (
   schema = `s_${randomBytes(5).toString("hex")}`,
 ): Promise<{ database: Database; schema: string }> => {
@@ -33,7 +33,7 @@ const tablesOf = async (database: Database): Promise<string[]> => {
 };
 
 describe("migrate", () => {
-  it("makes the schema, runs every migration once and is idle the second time", async () => {
+  it("creates the schema, runs every migration once and none the second time", async () => {
     const { database } = await node();
     const files = [step(1), step(2)];
     expect(await migrate(database, { files, now: 1_000 })).toEqual({ applied: labels(2), pending: [] });
@@ -59,7 +59,7 @@ describe("migrate", () => {
     expect(await recorded(database)).toEqual([1, 2, 3, 4]);
   });
 
-  it("lists what a dry run would run, and runs nothing", async () => {
+  it("a dry run lists the pending migrations and runs none", async () => {
     const { database } = await node();
     const files = [step(1), step(2)];
     expect(await migrate(database, { files, dryRun: true })).toEqual({ applied: [], pending: labels(2) });
@@ -68,7 +68,7 @@ describe("migrate", () => {
     expect(await migrate(database, { files, dryRun: true })).toEqual({ applied: [], pending: ["0002_step_2"] });
   });
 
-  it("leaves no trace of a migration that fails, and goes on from there once it is mended", async () => {
+  it("a migration that fails leaves nothing behind, and runs once its file is repaired", async () => {
     const { database } = await node();
     const broken = step(2, "create table carillon.t2 (id int); select 1/0");
     await expect(migrate(database, { files: [step(1), broken] })).rejects.toMatchObject({ code: "22012" });
@@ -76,7 +76,7 @@ describe("migrate", () => {
     expect((await migrate(database, { files: [step(1), step(2)] })).applied).toEqual(["0002_step_2"]);
   });
 
-  it("goes on after a node was killed in the middle of a migration", async () => {
+  it("a node that is killed in the middle of a migration leaves it to the next node", async () => {
     const { database, schema } = await node();
     const admin = await outsider(await fileUrl());
     const slow = step(2, `create table carillon.t2 (id int); select pg_sleep(60) as ${schema}`);
@@ -94,7 +94,7 @@ describe("migrate", () => {
     expect((await migrate(next.database, { files: [step(1), step(2)] })).applied).toEqual(["0002_step_2"]);
   });
 
-  it("waits while another holds the lock, and says so", async () => {
+  it("waits while another node holds the lock, and reports the reason", async () => {
     const { database, schema } = await node();
     const other = await node(schema);
     let letGo: () => void = () => undefined;
@@ -114,7 +114,7 @@ describe("migrate", () => {
     expect(reasons[0]).toBe("another node is migrating");
   });
 
-  it("gives up waiting at its limit", async () => {
+  it("gives up when the time to wait is over", async () => {
     const { database } = await node();
     const admin = await outsider(await fileUrl());
     await migrate(database, { files: [step(1)] });
@@ -129,7 +129,7 @@ describe("migrate", () => {
     expect((await migrate(database, { files })).applied).toEqual(["0002_step_2"]);
   });
 
-  it("runs statements outside a transaction where the file says so, also while others wait", async () => {
+  it("runs a no-transaction file outside a transaction, also while other nodes wait", async () => {
     const { database, schema } = await node();
     const files = [
       step(1),
@@ -149,7 +149,7 @@ describe("migrate", () => {
     expect(rows).toEqual([{ name: "a" }, { name: "b" }]);
   });
 
-  it("runs a file without transaction again from its start after it failed half-way", async () => {
+  it("runs a no-transaction file again from its start after it failed in the middle", async () => {
     const { database } = await node();
     const half = (end: string): Migration =>
       step(1, `-- no-transaction\ncreate table if not exists carillon.t1 (id int);\n${end}`);
@@ -158,7 +158,7 @@ describe("migrate", () => {
     expect((await migrate(database, { files: [half("select 1")] })).applied).toEqual(["0001_step_1"]);
   });
 
-  it("refuses a migration that changed after it was run", async () => {
+  it("refuses a migration whose file changed after it was applied", async () => {
     const { database } = await node();
     await migrate(database, { files: [step(1)] });
     const changed = [step(1, "create table carillon.other (id int)"), step(2)];
@@ -167,7 +167,7 @@ describe("migrate", () => {
     expect(await recorded(database)).toEqual([1]);
   });
 
-  it("tells how to get a schema that it may not make", async () => {
+  it("says how an administrator creates a schema that the user may not create", async () => {
     const url = await fileUrl();
     const admin = await outsider(url);
     const role = `r_${randomBytes(5).toString("hex")}`;
@@ -188,7 +188,7 @@ describe("migrate", () => {
 });
 
 describe("checkSchema", () => {
-  it("refuses a schema that lacks migrations, naming the first and the command", async () => {
+  it("refuses a schema that lacks migrations and names the first one and the command", async () => {
     const { database } = await node();
     await migrate(database, { files: [step(1)] });
     await expect(checkSchema(database, [step(1), step(2)])).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe("checkSchema", () => {
     });
   });
 
-  it("refuses a schema that is newer than this version, and so does migrate", async () => {
+  it("refuses a schema that is newer than this version, as migrate does", async () => {
     const { database } = await node();
     await migrate(database, { files: [step(1), step(2)] });
     await expect(checkSchema(database, [step(1)])).rejects.toMatchObject({ code: "schema_too_new" });

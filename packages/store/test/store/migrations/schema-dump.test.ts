@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { dumpSchema } from "../../../src/migrations/dump.js";
+import { dumpSchema } from "./dump-schema.js";
 import { migrate } from "../../../src/migrations/migrate.js";
-import { toMigration } from "../../../src/migrations/migration-files.js";
+import { toMigration } from "../../../src/migrations/migration.js";
 import { fileUrl, freshUrl, open, text } from "../db/support.js";
 
 const file = fileURLToPath(new URL("../../../schema.sql", import.meta.url));
 
-describe("the schema dump", () => {
-  it("in sql/schema.sql is what the migrations make (node scripts/schema-dump.mjs writes it anew)", async () => {
+describe("schema dump", () => {
+  it("schema.sql equals the schema that the migrations create (npm run schema updates it)", async () => {
     const { database } = await open({ url: await freshUrl(), poolSize: 4 });
     await migrate(database);
     const dump = await dumpSchema(database, "carillon");
@@ -17,7 +17,7 @@ describe("the schema dump", () => {
     expect(dump).toBe(readFileSync(file, "utf8"));
   });
 
-  it("shows every kind of object it knows, and leaves out partitions", async () => {
+  it("the dump contains objects of every known kind and no partitions", async () => {
     const { database } = await open({ url: await fileUrl(), schema: "everything", poolSize: 4 });
     const sql = `create type carillon.mood as enum ('good', 'bad');
       create sequence carillon.counter;
@@ -63,7 +63,7 @@ describe("the schema dump", () => {
     expect(dump).not.toContain("p1");
   });
 
-  it("refuses what it would otherwise leave out in silence", async () => {
+  it("the dump refuses a relation of an unknown kind instead of leaving it out", async () => {
     const { database } = await open({ url: await fileUrl(), schema: "viewed", poolSize: 4 });
     await database.query(text("create schema viewed; create view viewed.v as select 1"));
     await expect(dumpSchema(database, "viewed")).rejects.toThrow(/does not know relations of kind v: v/);

@@ -5,7 +5,7 @@ import { type FireStoreUnderTest, fireOf, holdOf, type JobWish, minute, passOf, 
 interface Write {
   readonly name: string;
   readonly wish: JobWish;
-  /** The jobs for which something was done. */
+  /** Returns the jobs that were changed. */
   readonly write: (store: FireStore, terms: Terms, jobs: readonly DueJob[]) => Promise<string[]>;
 }
 
@@ -52,14 +52,15 @@ const writes: readonly Write[] = [
   },
 ];
 
-/** What every write compares on the row before it does anything. */
+/** The fence that every write checks on the row first. */
 export function guardLaws(under: () => FireStoreUnderTest): void {
-  describe.each(writes)("does not $name", ({ wish, write }) => {
+  describe.each(writes)("the guard of $name", ({ wish, write }) => {
     const open = async () => {
       const one = under();
       const terms = await termsOf(one.store, await one.takeAll());
-      const written = (jobs: readonly DueJob[], told: Terms = terms): Promise<string[]> => write(one.store, told, jobs);
-      /** Nothing has happened to it. */
+      const written = (jobs: readonly DueJob[], given: Terms = terms): Promise<string[]> =>
+        write(one.store, given, jobs);
+      /** The job is unchanged. */
       const untouched = async (job: DueJob, changed: object = {}): Promise<void> => {
         expect(await one.runs(job.jobId)).toEqual([]);
         expect(await one.ledger(job.jobId)).toEqual([]);
@@ -68,7 +69,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       return { ...one, terms, written, untouched };
     };
 
-    it("under an old epoch, for another owner, or for a shard that the fence leaves out [INV-2]", async () => {
+    it("refuses a write under an old epoch, for another owner, or for a shard outside the fence [INV-2]", async () => {
       const { terms, written, untouched, job, takeAll } = await open();
       const one = await job(wish);
       const present = await takeAll();
@@ -80,7 +81,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       expect(await written([one], { ...terms, fence: present })).toEqual([one.jobId]);
     });
 
-    it("before its time by the store's clock, whatever the caller believes [INV-5]", async () => {
+    it("refuses a write before its time by the clock of the store, regardless of the caller's clock [INV-5]", async () => {
       const { written, untouched, job, now } = await open();
       const one = await job({ ...wish, dueAt: now() + 60 * minute });
       expect(await written([one])).toEqual([]);
@@ -88,7 +89,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       await untouched(one);
     });
 
-    it("for a definition that changed, although the instant is the same [INV-1]", async () => {
+    it("refuses a write for a changed definition, although the instant is the same [INV-1]", async () => {
       const { written, untouched, job, setDue } = await open();
       const one = await job(wish);
       await setDue(one.jobId, { version: 2 });
@@ -96,7 +97,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       await untouched(one, { version: 2 });
     });
 
-    it("for an instant that is not the next, or not after what was settled [INV-9]", async () => {
+    it("refuses a write for an instant that is not the next, or not after the settled ones [INV-9]", async () => {
       const { written, untouched, job, setDue } = await open();
       const [moved, settled] = [await job(wish), await job(wish)];
       expect(await written([{ ...moved, nominal: moved.nominal - minute }])).toEqual([]);
@@ -106,7 +107,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       await untouched(settled, { firedThrough: settled.nominal });
     });
 
-    it("for a job that is paused, completed or cancelled", async () => {
+    it("refuses a write for a job that is paused, completed or cancelled", async () => {
       const { written, job, setDue, runs, ledger } = await open();
       for (const state of ["paused", "completed", "cancelled"] as const) {
         const one = await job(wish);
@@ -117,7 +118,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       }
     });
 
-    it("under maintenance windows that have changed", async () => {
+    it("refuses a write under changed maintenance windows", async () => {
       const { written, terms, untouched, job, setWindows } = await open();
       const one = await job(wish);
       const windows = await setWindows([]);
@@ -126,7 +127,7 @@ export function guardLaws(under: () => FireStoreUnderTest): void {
       expect(await written([one], { ...terms, windows })).toEqual([one.jobId]);
     });
 
-    it("while somebody holds the row; for the other jobs it does", async () => {
+    it("skips a job whose row is locked and writes the others", async () => {
       const { written, untouched, job, holding } = await open();
       const [held, free] = [await job(wish), await job(wish)];
       expect(await holding([held.jobId], () => written([held, free]))).toEqual([free.jobId]);

@@ -12,7 +12,7 @@ import type {
   Terms,
 } from "@carillon/engine";
 
-/** What a test says of a job; the rest has a default. It is due since a few minutes unless said otherwise. */
+/** The members of a job that a test sets. By default it has been due for a few minutes. */
 export interface JobWish {
   readonly dueAt?: Instant;
   readonly overlap?: OverlapPolicy;
@@ -42,44 +42,44 @@ export interface EndedRunView {
 
 export type RangeView = LedgerRange & { readonly version: number };
 
-/** One adapter, with what a test needs to set its rows and to look at them. */
+/** An adapter, with functions to set and read its rows. */
 export interface FireStoreUnderTest {
   readonly store: FireStore;
-  /** Not after the store's clock. */
+  /** Not after the clock of the store. */
   readonly now: () => Instant;
-  /** Takes every shard for a new node; fences that were given before hold no more. */
+  /** Takes every shard for a new node; earlier fences are void. */
   readonly takeAll: () => Promise<Fence>;
-  /** Stores a job that recurs each minute, with task echo and payload {n: 1}; answers it as the wheel would hold it. */
+  /** Stores a job that recurs each minute, with task echo and payload {n: 1}; returns it as the wheel would hold it. */
   readonly job: (wish?: JobWish) => Promise<DueJob>;
   readonly due: (jobId: string) => Promise<DueState>;
-  /** Sets the row as nothing in the product does. */
+  /** Sets the row directly. */
   readonly setDue: (jobId: string, change: Partial<DueState>) => Promise<void>;
-  /** By their instants. */
+  /** In the order of their instants. */
   readonly runs: (jobId: string) => Promise<readonly LiveRunView[]>;
   readonly ended: (jobId: string) => Promise<readonly EndedRunView[]>;
-  /** By their beginnings. */
+  /** In the order of their beginnings. */
   readonly ledger: (jobId: string) => Promise<readonly RangeView[]>;
   /** Stores a run that waits for its time. */
   readonly delayedRun: (runAt: Instant) => Promise<DueRun>;
   readonly startRun: (id: string) => Promise<void>;
-  /** As if its worker had completed it. */
+  /** Ends the run as its worker would. */
   readonly finishRun: (id: string) => Promise<void>;
-  /** Somebody else holds the rows of these jobs or runs while the work goes on. */
+  /** Another transaction locks the rows of these jobs or runs during the work. */
   readonly holding: <Result>(ids: readonly string[], work: () => Promise<Result>) => Promise<Result>;
-  /** Puts other maintenance windows in force, in the namespace "default"; answers the new revision. */
+  /** Puts other maintenance windows in force, in the namespace "default"; returns the new revision. */
   readonly setWindows: (windows: readonly MaintenanceWindow[]) => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
 export const minute = 60_000;
 
-/** The job's next occurrence as a run; after it comes the one of the next minute unless said otherwise. */
+/** The next occurrence of the job as a run; by default the following one is a minute later. */
 export function fireOf(job: DueJob, over: Partial<FireRow> = {}): FireRow {
   const runId = occurrenceRunId(job.jobId, job.nominal, "schedule");
   return { job, runId, rank: job.fireAt, next: minuteAfter(job.nominal), catchUpTo: null, notes: [], ...over };
 }
 
-/** So many occurrences, the due one first, that go to the ledger. */
+/** `count` occurrences from the due one on, as a ledger range. */
 export function passOf(job: DueJob, count = 1, over: Partial<LedgerRange> = {}): PassRow {
   const to = job.nominal + (count - 1) * minute;
   const range = { reason: "missed", from: job.nominal, to, count, detail: null, ...over } as const;
@@ -94,13 +94,13 @@ function minuteAfter(at: Instant): FireRow["next"] {
   return { nominal: at + minute, fireAt: at + minute };
 }
 
-/** The job after so many of its minutes were settled, as a wheel holds it that saw that. */
+/** The job as a wheel holds it after this many minutes were settled. */
 export function later(job: DueJob, minutes: number, runsMade: number): DueJob {
   const nominal = job.nominal + minutes * minute;
   return { ...job, nominal, fireAt: nominal, settledTo: nominal - minute, runsMade };
 }
 
-/** Under the windows in force. */
+/** Terms under the current maintenance windows. */
 export async function termsOf(store: FireStore, fence: Fence): Promise<Terms> {
   return { fence, windows: (await store.windows()).revision };
 }

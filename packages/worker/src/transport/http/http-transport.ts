@@ -1,28 +1,35 @@
-import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { WorkerRegistered } from "@carillon/client";
+import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { WorkerTimers } from "../../runtime/timers.js";
 import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
-import { Endpoints } from "./endpoints.js";
-import type { Heart } from "./heart/heart.js";
-import { threadHeart } from "./heart/thread-heart.js";
+import type { StartHeartbeat } from "./heartbeat.js";
+import { threadHeartbeat } from "./heartbeat-thread.js";
 import { HttpSession } from "./http-session.js";
-import { type Caller, callerOf, createPoster, type Poster } from "./post.js";
-import { backoffMs, ServerCalls, ServerRefused, SessionGone } from "./server-calls.js";
-import { type ClaimName, registrationJson } from "./wire.js";
+import {
+  backoffMs,
+  type Caller,
+  createPoster,
+  pickCaller,
+  type Poster,
+  ServerCalls,
+  ServerRefused,
+  SessionGone,
+} from "./server-calls.js";
+import { type ClaimRef, registrationJson } from "./wire.js";
 
 export interface HttpTransportOptions extends Caller {
   /** Nodes of one cluster; the next is used when one fails. */
   readonly urls: readonly string[];
   readonly timers: WorkerTimers;
-  /** From 0 to 1, for the jitter of waits. */
+  /** From 0 to 1, for the jitter of delays. */
   readonly random: () => number;
-  /** Says that the worker lives; by default from a thread of its own. */
-  readonly heart?: Heart;
+  /** Sends the heartbeats; by default from a thread of their own. */
+  readonly heartbeat?: StartHeartbeat;
 }
 
-const registerWithinMs = 10_000;
+const registerTimeoutMs = 10_000;
 
-/** The worker in a process of its own: talks to the nodes of a cluster over HTTP. */
+/** Connects a worker to the nodes of a cluster over HTTP. Owns one session at a time. */
 export class HttpTransport implements Transport {
   readonly #options: HttpTransportOptions;
   readonly #poster: Poster;
@@ -33,16 +40,15 @@ export class HttpTransport implements Transport {
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     this.#poster = createPoster(options);
-    this.#calls = new ServerCalls(this.#poster, new Endpoints(options.urls));
+    this.#calls = new ServerCalls(this.#poster, options.urls);
   }
 
-  /** Tries until a node takes the worker; throws only if it is refused, or closed meanwhile. */
+  /** Retries until a node registers the worker; throws only if a node refuses it, or when `close` is called meanwhile. */
   async open(registration: Registration, events: TransportEvents): Promise<void> {
     const registered = await this.#register(registration, events);
-    const { urls, timers, random, heart = threadHeart(timers) } = this.#options;
-    const calls = this.#calls;
-    const caller = callerOf(this.#options);
-    this.#session = new HttpSession({ registered, calls, events, timers, random, urls, heart, ...caller });
+    const { urls, timers, random, heartbeat = threadHeartbeat(timers) } = this.#options;
+    const session = { registered, calls: this.#calls, events, timers, random, urls, heartbeat };
+    this.#session = new HttpSession({ ...session, ...pickCaller(this.#options) });
     this.#session.start();
   }
 
@@ -51,19 +57,19 @@ export class HttpTransport implements Transport {
   }
 
   async complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
-    return this.#open().complete(completions);
+    return this.#openSession().complete(completions);
   }
 
   async started(runs: readonly StartedRun[]): Promise<void> {
-    return this.#open().started(runs);
+    return this.#openSession().started(runs);
   }
 
   async note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
-    return this.#open().note(notes);
+    return this.#openSession().note(notes);
   }
 
-  async giveBack(runs: readonly ClaimName[]): Promise<void> {
-    return this.#open().giveBack(runs);
+  async giveBack(claims: readonly ClaimRef[]): Promise<void> {
+    return this.#openSession().giveBack(claims);
   }
 
   async close(): Promise<void> {
@@ -88,31 +94,31 @@ export class HttpTransport implements Transport {
     const { signal } = this.#closing;
     for (let failures = 0; ;) {
       try {
-        const how = { timeoutMs: registerWithinMs, signal };
-        return await this.#calls.post<WorkerRegistered>("/v1/workers:register", json, how);
+        const options = { timeoutMs: registerTimeoutMs, signal };
+        return await this.#calls.post<WorkerRegistered>("/v1/workers:register", json, options);
       } catch (error) {
-        if (isOlder(error) && json !== plainJson) {
+        if (refusesDefaults(error) && json !== plainJson) {
           json = plainJson;
           continue;
         }
         if (signal.aborted || (error instanceof ServerRefused && error.isFinal)) throw error;
         events.onFailure(error);
         failures++;
-        const delayMs = failures < this.#calls.nodes ? 0 : backoffMs(failures, random());
+        const delayMs = failures < this.#calls.nodeCount ? 0 : backoffMs(failures, random());
         await new Promise<void>((resolve) => void timers.setTimeout(resolve, delayMs));
         signal.throwIfAborted();
       }
     }
   }
 
-  #open(): HttpSession {
+  #openSession(): HttpSession {
     if (this.#session === null) throw new SessionGone("the worker is not registered");
     return this.#session;
   }
 }
 
-/** A server of an older version knows of no defaults: it takes the worker without them. */
-function isOlder(error: unknown): boolean {
+/** A server of an older version does not know `defaults`; it registers the worker without them. */
+function refusesDefaults(error: unknown): boolean {
   return error instanceof ServerRefused && error.code === "unknown_field" && error.pointers.includes("/defaults");
 }
 

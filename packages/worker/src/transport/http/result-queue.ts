@@ -1,31 +1,31 @@
 import type { Completion } from "@carillon/core";
-import { notTaken, resultJson } from "./wire.js";
 import { ServerRefused } from "./server-calls.js";
+import { resultJson, toNotStorable } from "./wire.js";
 
-/** One report of the runtime, until all of it is answered. */
-interface Report {
+/** The results of one `add`, until all of them are answered. */
+interface PendingReport {
   readonly completions: readonly Completion[];
   readonly resolve: (accepted: ReadonlySet<string>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-const mostResults = 1_000;
-const mostCharacters = 4_194_304;
+const maxResults = 1_000;
+const maxCharacters = 4_194_304;
 
-/** Sends results; answers the runs whose result was refused. */
+/** Sends results as a JSON array; returns the ids of the runs whose result was refused. */
 export type SendResults = (json: string) => Promise<readonly string[]>;
 
-/** Results on their way to the server, one request at a time: what comes meanwhile goes together with the next. */
+/** Sends results in one request at a time; those that are added meanwhile go together in the next one. */
 export class ResultQueue {
   readonly #send: SendResults;
-  #reports: Report[] = [];
+  #reports: PendingReport[] = [];
   #isSending = false;
 
   constructor(send: SendResults) {
     this.#send = send;
   }
 
-  /** Resolves with the runs whose result was accepted. */
+  /** Resolves with the ids of the runs whose result was accepted. */
   add(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     return new Promise((resolve, reject) => {
       this.#reports.push({ completions, resolve, reject });
@@ -36,20 +36,20 @@ export class ResultQueue {
   async #sendAll(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    while (this.#reports.length > 0) await this.#sendReports(this.#take());
+    while (this.#reports.length > 0) await this.#sendReports(this.#takeReports());
     this.#isSending = false;
   }
 
-  #take(): Report[] {
+  #takeReports(): PendingReport[] {
     let count = 0;
-    const more = this.#reports.findIndex(({ completions }, index) => {
+    const end = this.#reports.findIndex(({ completions }, index) => {
       count += completions.length;
-      return index > 0 && count > mostResults;
+      return index > 0 && count > maxResults;
     });
-    return this.#reports.splice(0, more === -1 ? this.#reports.length : more);
+    return this.#reports.splice(0, end === -1 ? this.#reports.length : end);
   }
 
-  async #sendReports(reports: readonly Report[]): Promise<void> {
+  async #sendReports(reports: readonly PendingReport[]): Promise<void> {
     const completions = reports.flatMap((report) => report.completions);
     try {
       const refused = new Set(await this.#sendInParts(completions));
@@ -67,7 +67,7 @@ export class ResultQueue {
     let [from, characters, texts]: [number, number, string[]] = [0, 0, []];
     for (const [index, completion] of completions.entries()) {
       const text = resultJson(completion);
-      if (texts.length > 0 && (texts.length >= mostResults || characters + text.length > mostCharacters)) {
+      if (texts.length > 0 && (texts.length >= maxResults || characters + text.length > maxCharacters)) {
         refused.push(...(await this.#sendPart(completions.slice(from, index), texts)));
         [from, characters, texts] = [index, 0, []];
       }
@@ -77,7 +77,7 @@ export class ResultQueue {
     return [...refused, ...(await this.#sendPart(completions.slice(from), texts))];
   }
 
-  /** A result that the server does not take must not keep the others from it: it stands for a failure of its run. */
+  /** Halves a refused part until the invalid result is alone, so that it does not block the others. It then fails its run. */
   async #sendPart(completions: readonly Completion[], texts: readonly string[]): Promise<readonly string[]> {
     try {
       return await this.#send(`[${texts.join(",")}]`);
@@ -85,18 +85,18 @@ export class ResultQueue {
       if (!(error instanceof ServerRefused) || !error.isFinal) throw error;
       const [only] = completions;
       if (only === undefined) return [];
-      if (completions.length === 1) return this.#sendFault(only, error);
+      if (completions.length === 1) return this.#sendFailure(only, error);
       const half = Math.ceil(completions.length / 2);
       const first = await this.#sendPart(completions.slice(0, half), texts.slice(0, half));
       return [...first, ...(await this.#sendPart(completions.slice(half), texts.slice(half)))];
     }
   }
 
-  async #sendFault(completion: Completion, { message }: Error): Promise<readonly string[]> {
+  async #sendFailure(completion: Completion, { message }: Error): Promise<readonly string[]> {
     try {
-      return await this.#send(`[${resultJson(notTaken(completion, `the result cannot be stored: ${message}`))}]`);
+      return await this.#send(`[${resultJson(toNotStorable(completion, `the result cannot be stored: ${message}`))}]`);
     } catch (error) {
-      // Whatever it is, the server will not have it: its run is given up here, and rescued there.
+      // The server refuses the failure too: the worker drops the run, and the server rescues it.
       if (error instanceof ServerRefused && error.isFinal) return [completion.runId];
       throw error;
     }

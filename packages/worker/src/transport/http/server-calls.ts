@@ -1,13 +1,13 @@
-import type { DurationMs } from "@carillon/core";
-import type { Endpoints } from "./endpoints.js";
-import type { Answered, Poster, PostOptions } from "./post.js";
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { type DurationMs, pending } from "@carillon/core";
 
-/** The server answered, and said no. */
+/** The server refused a request. */
 export class ServerRefused extends Error {
   override readonly name = "ServerRefused";
   readonly status: number;
   readonly code: string;
-  /** Where the request is at fault. */
+  /** JSON pointers to the invalid fields of the request. */
   readonly pointers: readonly string[];
 
   constructor(status: number, code: string, detail: string, pointers: readonly string[] = []) {
@@ -17,49 +17,56 @@ export class ServerRefused extends Error {
     this.pointers = pointers;
   }
 
-  /** Asking again as it is would end the same way. */
+  /** Whether the same request would be refused again. */
   get isFinal(): boolean {
     return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
   }
 }
 
-/** The server does not know the session any more. */
+/** The server no longer knows the session. */
 export class SessionGone extends Error {
   override readonly name = "SessionGone";
 }
 
 const sessionLost = "session_lost";
 
-/** Calls to whichever node is in use. One that cannot be reached, or stops, is left for the next. */
+/** Posts to the nodes of a cluster. Uses one node until it fails or stops, then the next of the list. */
 export class ServerCalls {
   readonly #poster: Poster;
-  readonly #endpoints: Endpoints;
+  readonly #urls: readonly string[];
+  #urlIndex = 0;
 
-  constructor(poster: Poster, endpoints: Endpoints) {
+  constructor(poster: Poster, urls: readonly string[]) {
+    if (urls.length === 0) throw new Error("a worker needs the address of a server");
     this.#poster = poster;
-    this.#endpoints = endpoints;
+    this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
   }
 
-  get nodes(): number {
-    return this.#endpoints.count;
+  get nodeCount(): number {
+    return this.#urls.length;
   }
 
   async post<Answer>(path: string, json: string, options: PostOptions): Promise<Answer> {
-    const url = this.#endpoints.current;
-    let answered: Answered;
+    const url = this.#urls[this.#urlIndex] ?? "";
+    let reply: Reply;
     try {
-      answered = await this.#poster.post(`${url}${path}`, json, options);
+      reply = await this.#poster.post(`${url}${path}`, json, options);
     } catch (error) {
-      if (options.signal?.aborted !== true) this.#endpoints.failed(url);
+      if (options.signal?.aborted !== true) this.#leaveNode(url);
       throw error;
     }
-    const { status, text } = answered;
+    const { status, text } = reply;
     if (status >= 200 && status < 300) return (text === "" ? undefined : JSON.parse(text)) as Answer;
-    const { code, detail, pointers } = problemOf(text);
+    const { code, detail, pointers } = readProblem(text);
     if (status === 410 && code === sessionLost) throw new SessionGone(detail);
-    // Without a database no other node would do better.
-    if (status >= 500 && !code.startsWith("database_")) this.#endpoints.failed(url);
+    // While the database is down, all nodes fail.
+    if (status >= 500 && !code.startsWith("database_")) this.#leaveNode(url);
     throw new ServerRefused(status, code, `${url} answered ${status} ${code}: ${detail}`, pointers);
+  }
+
+  /** Switches to the next node, unless another call has switched already. */
+  #leaveNode(url: string): void {
+    if (url === this.#urls[this.#urlIndex]) this.#urlIndex = (this.#urlIndex + 1) % this.#urls.length;
   }
 }
 
@@ -69,26 +76,101 @@ interface Problem {
   readonly pointers: readonly string[];
 }
 
-function problemOf(text: string): Problem {
+function readProblem(text: string): Problem {
   try {
     const { code, detail, errors } = JSON.parse(text) as { code?: unknown; detail?: unknown; errors?: unknown };
-    return { code: textOf(code), detail: textOf(detail), pointers: pointersOf(errors) };
+    return { code: textOrEmpty(code), detail: textOrEmpty(detail), pointers: readPointers(errors) };
   } catch {
     return { code: "", detail: text.slice(0, 200), pointers: [] };
   }
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const textOrEmpty = (value: unknown): string => (typeof value === "string" ? value : "");
 
-function pointersOf(errors: unknown): string[] {
+function readPointers(errors: unknown): string[] {
   if (!Array.isArray(errors)) return [];
-  return (errors as readonly ({ pointer?: unknown } | null)[]).map((one) => textOf(one?.pointer));
+  return (errors as readonly ({ pointer?: unknown } | null)[]).map((one) => textOrEmpty(one?.pointer));
 }
 
-const firstWaitMs = 100;
-const longestWaitMs = 5_000;
+const firstDelayMs = 100;
+const maxDelayMs = 5_000;
 
-/** How long to wait after so many failures in a row, each wait twice as long as the one before, with jitter. */
+/** The delay after so many failures in a row: doubles each time, with jitter. */
 export function backoffMs(failures: number, random: number): DurationMs {
-  return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 16)) * (0.5 + random / 2);
+  return Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 16)) * (0.5 + random / 2);
+}
+
+export interface PostOptions {
+  /** How long the connection may be idle until the answer is complete. */
+  readonly timeoutMs: DurationMs;
+  readonly signal?: AbortSignal;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Sends JSON. Resolves for every status, and rejects if there is no answer. */
+export interface Poster {
+  post(url: string, json: string, options: PostOptions): Promise<Reply>;
+  /** Closes the connections. */
+  close(): void;
+}
+
+/** The identity that requests carry. */
+export interface Caller {
+  /** An API key, sent as a bearer token. */
+  readonly token?: string;
+  /** Left out: the server's own. */
+  readonly namespace?: string;
+}
+
+/** Copies only the identity out of a larger object. */
+export function pickCaller({ token, namespace }: Caller): Caller {
+  return { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
+}
+
+/** Keeps its connections open: a worker has few of them and uses them all the time. */
+export function createPoster({ token, namespace }: Caller = {}): Poster {
+  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+  const callerHeaders = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(namespace !== undefined && { "carillon-namespace": namespace }),
+  };
+  return {
+    post(url, json, { timeoutMs, signal }) {
+      const body = Buffer.from(json);
+      const headers = { "content-type": "application/json", "content-length": body.length, ...callerHeaders };
+      const options = { method: "POST", headers, timeout: timeoutMs, ...(signal !== undefined && { signal }) };
+      const request = url.startsWith("https:")
+        ? httpsRequest(url, { ...options, agent: agents.https })
+        : httpRequest(url, { ...options, agent: agents.http });
+      request.end(body);
+      return awaitReply(request, timeoutMs);
+    },
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+function awaitReply(request: ClientRequest, timeoutMs: DurationMs): Promise<Reply> {
+  const { promise, resolve, reject } = pending<Reply>();
+  request.on("error", reject);
+  request.on("timeout", () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+  request.on("response", (response) => {
+    readText(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+  });
+  return promise;
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  if (!response.complete) throw new Error("the answer was broken off");
+  return chunks.length === 1 && chunks[0] !== undefined
+    ? chunks[0].toString("utf8")
+    : Buffer.concat(chunks).toString("utf8");
 }

@@ -22,12 +22,12 @@ function run(
   const { signal } = new AbortController();
   const what = { runId: "r1", jobId: null, task: name, queue: "default", attempt: 1, maxAttempts: 5 };
   const context = { ...what, idempotencyKey: "r1", fence: 2, scheduledFor: 0, signal, ...over };
-  // They ask for nothing else.
+  // The built-in tasks use no other members.
   return task.run(payload, context as TaskContext);
 }
 
 describe("echo", () => {
-  it("answers its payload", () => {
+  it("returns its payload", () => {
     expect(run("echo", { a: 1 })).toEqual({ a: 1 });
   });
 });
@@ -37,15 +37,18 @@ describe("sleep", () => {
     [{ for: "2s" }, 2_000],
     [{ ms: 10 }, 10],
     [null, 1_000],
-  ])("sleeps for what %j says", async (payload, ms) => {
+  ])("sleeps for the time in the payload %j", async (payload, ms) => {
     expect(await run("sleep", payload)).toEqual({ slept_ms: ms });
   });
 
-  it.each([{ for: "soon" }, { for: true }, { ms: -1 }, "2s"])("refuses %j for good", async (payload) => {
-    await expect(Promise.resolve().then(() => run("sleep", payload))).rejects.toBeInstanceOf(NonRetryableError);
-  });
+  it.each([{ for: "soon" }, { for: true }, { ms: -1 }, "2s"])(
+    "refuses the payload %j without a retry",
+    async (payload) => {
+      await expect(Promise.resolve().then(() => run("sleep", payload))).rejects.toBeInstanceOf(NonRetryableError);
+    },
+  );
 
-  it("ends when its signal fires", async () => {
+  it("ends a sleep when its signal fires", async () => {
     const controller = new AbortController();
     const sleeping = run("sleep", { for: "1h" }, { signal: controller.signal }, never);
     controller.abort(new Error("stop now"));
@@ -54,12 +57,12 @@ describe("sleep", () => {
 });
 
 describe("fail", () => {
-  it("fails with its message, for good if told so", () => {
+  it("fails with its message, and without a retry if the payload says so", () => {
     expect(() => run("fail", { message: "no" })).toThrow("no");
     expect(() => run("fail", { retryable: false })).toThrow(NonRetryableError);
   });
 
-  it("succeeds after the given number of failures", () => {
+  it("succeeds after the number of failures in its payload", () => {
     expect(() => run("fail", { times: 2 }, { attempt: 2 })).toThrow("failed on purpose");
     expect(run("fail", { times: 2 }, { attempt: 3 })).toEqual({ failed_before: 2 });
   });

@@ -1,18 +1,18 @@
 import type { Assignment, Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { Registration, StartedRun, Transport, TransportEvents } from "../../../src/index.js";
 
-/** An engine in memory: hands out what the test queues and remembers what it was told. */
+/** An engine in memory: assigns the runs that the test gives it, and records the calls of the worker. */
 export class FakeTransport implements Transport {
   readonly registrations: Registration[] = [];
   readonly completions: Completion[] = [];
   readonly givenBack: string[] = [];
-  readonly begun: StartedRun[] = [];
-  /** Calls of `note`, each with what it brought. */
+  readonly startedRuns: StartedRun[] = [];
+  /** The notes of each call of `note`. */
   readonly noted: (readonly RunNote[])[] = [];
   readonly noteErrors: Error[] = [];
   answer: (note: RunNote) => NoteAnswer = () => ({ kind: "done" });
   isPaused = false;
-  closed = false;
+  isClosed = false;
   /** Thrown by the next calls, in order. */
   readonly openErrors: Error[] = [];
   readonly completeErrors: Error[] = [];
@@ -20,10 +20,10 @@ export class FakeTransport implements Transport {
   #events: TransportEvents | null = null;
   #watchers: { holds: () => boolean; resolve: () => void }[] = [];
 
-  /** As the engine would, whatever the worker has room for. */
-  give(...assignments: Assignment[]): void {
+  /** Assigns runs as the engine would, without checking the slots of the worker. */
+  assign(...assignments: Assignment[]): void {
     this.events.onAssign(assignments);
-    this.#look();
+    this.#notify();
   }
 
   get events(): TransportEvents {
@@ -31,7 +31,7 @@ export class FakeTransport implements Transport {
     return this.#events;
   }
 
-  /** Resolves when the condition holds; looked at after every call of the worker. */
+  /** Resolves when the condition holds; checks it after every call of the worker. */
   until(holds: () => boolean): Promise<void> {
     if (holds()) return Promise.resolve();
     return new Promise((resolve) => this.#watchers.push({ holds, resolve }));
@@ -42,7 +42,7 @@ export class FakeTransport implements Transport {
     if (error !== undefined) return Promise.reject(error);
     this.registrations.push(registration);
     this.#events = events;
-    this.#look();
+    this.#notify();
     return Promise.resolve();
   }
 
@@ -55,12 +55,12 @@ export class FakeTransport implements Transport {
     const error = this.completeErrors.shift();
     if (error !== undefined) return Promise.reject(error);
     this.completions.push(...completions);
-    this.#look();
+    this.#notify();
     return Promise.resolve(new Set(completions.map((one) => one.runId).filter((id) => !this.refuse.has(id))));
   }
 
   started(runs: readonly StartedRun[]): Promise<void> {
-    this.begun.push(...runs);
+    this.startedRuns.push(...runs);
     return Promise.resolve();
   }
 
@@ -73,12 +73,12 @@ export class FakeTransport implements Transport {
     const error = this.noteErrors.shift();
     if (error !== undefined) return Promise.reject(error);
     this.noted.push(notes);
-    this.#look();
+    this.#notify();
     return Promise.resolve(notes.map((note) => this.answer(note)));
   }
 
   close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     return Promise.resolve();
   }
 
@@ -86,7 +86,7 @@ export class FakeTransport implements Transport {
     return error instanceof Error && error.message === "session lost";
   }
 
-  #look(): void {
+  #notify(): void {
     for (const watcher of this.#watchers) if (watcher.holds()) watcher.resolve();
     this.#watchers = this.#watchers.filter((watcher) => !watcher.holds());
   }

@@ -1,4 +1,4 @@
-/** Time moves only when the test says so. */
+/** Timers whose time advances only when the test says so. */
 export function manualTimers() {
   let now = 0;
   let waiting: { at: number; callback: () => void }[] = [];

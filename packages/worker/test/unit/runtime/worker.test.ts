@@ -14,7 +14,7 @@ function setUp(run: TaskHandler, slots = 2) {
   return { transport, timers, events, worker };
 }
 
-/** A handler whose end the test decides. */
+/** A handler that ends when the test releases it. */
 function gated() {
   const gates = new Map<string, { release: (value: unknown) => void; signal: AbortSignal }>();
   const run: TaskHandler = (_payload, { runId, signal }) =>
@@ -27,16 +27,16 @@ function cyclic(): object {
   return Object.assign(thrown, { thrown });
 }
 
-/** As some libraries throw them. */
+/** Some libraries throw such errors. */
 const oddError = (): Error => Object.assign(new Error(), { name: 404, message: { code: 7 }, stack: [] });
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the worker", () => {
-  it("registers what it can do, runs what it is given and reports the result with the fence", async () => {
+  it("registers its tasks, executes an assigned run, and reports the result with the fence", async () => {
     const { transport, worker } = setUp((payload) => ({ got: payload }));
     await worker.start();
-    transport.give(assignment("r1", { payload: 7, fence: 3 }));
+    transport.assign(assignment("r1", { payload: 7, fence: 3 }));
     await transport.until(() => transport.completions.length === 1);
     expect(transport.registrations).toEqual([{ name: "w", queues: ["default"], slots: 2, tasks: ["work"] }]);
     expect(transport.completions[0]).toMatchObject({
@@ -45,10 +45,10 @@ describe("the worker", () => {
       outcome: { kind: "succeeded", outputJson: '{"got":7}' },
     });
     await worker.stop(0);
-    expect(transport.closed).toBe(true);
+    expect(transport.isClosed).toBe(true);
   });
 
-  it("names runs and jobs to handlers and in events as the API does, whatever the engine calls them", async () => {
+  it("shows handlers and events the ids of the API instead of the ids of the engine", async () => {
     const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const seen: unknown[] = [];
     const { transport, events, worker } = setUp((_payload, { runId, jobId, idempotencyKey }) => {
@@ -57,7 +57,7 @@ describe("the worker", () => {
     });
     await worker.start();
     transport.refuse.add(id);
-    transport.give(assignment(id, { jobId: id }));
+    transport.assign(assignment(id, { jobId: id }));
     await transport.until(() => transport.completions.length === 1);
     await settled();
     const runId = formatId("run", id);
@@ -71,11 +71,11 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("never runs more than it has slots; what it was given ahead waits for its turn", async () => {
+  it("never executes more runs than it has slots, and queues runs that are assigned ahead", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
+    transport.assign(assignment("r1"), assignment("r2"), assignment("r3"));
     await settled();
     expect([...gates.keys()]).toEqual(["r1", "r2"]);
     gates.get("r1")?.release(null);
@@ -84,7 +84,7 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("begins a run of several slots when it has them, and nothing overtakes it", async () => {
+  it("starts a run that needs several slots when they are free, and lets no later run overtake it", async () => {
     const { gates, run } = gated();
     const transport = new FakeTransport();
     const tasks = [
@@ -92,14 +92,14 @@ describe("the worker", () => {
       { name: "heavy", run, weight: 3, versions: ["2"] },
     ];
     const timers = manualTimers();
-    const who = { name: "w", queues: ["default"], slots: 4, labels: { gpu: "a" }, isSpot: true };
-    const worker = new Worker({ transport, timers, tasks, ...who });
+    const registration = { name: "w", queues: ["default"], slots: 4, labels: { gpu: "a" }, isSpot: true };
+    const worker = new Worker({ transport, timers, tasks, ...registration });
     await worker.start();
     expect(transport.registrations).toEqual([
-      { ...who, tasks: ["work", "heavy"], weights: { heavy: 3 }, versions: { heavy: ["2"] } },
+      { ...registration, tasks: ["work", "heavy"], weights: { heavy: 3 }, versions: { heavy: ["2"] } },
     ]);
     const heavy = { task: "heavy" };
-    transport.give(assignment("r1"), assignment("r2"), assignment("h1", heavy), assignment("r3"));
+    transport.assign(assignment("r1"), assignment("r2"), assignment("h1", heavy), assignment("r3"));
     await settled();
     expect([...gates.keys()]).toEqual(["r1", "r2"]);
     gates.get("r1")?.release(null);
@@ -111,11 +111,11 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("whose machine goes signals its handlers at once and gives back what does not end, with nothing spent", async () => {
+  it("signals its handlers at once when its machine is reclaimed, and gives back runs that do not end in time", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
+    transport.assign(assignment("r1"), assignment("r2"), assignment("r3"));
     await settled();
     const leaving = worker.leave(5_000);
     await settled();
@@ -130,15 +130,15 @@ describe("the worker", () => {
     expect(transport.givenBack).toEqual(["r3", "r2"]);
   });
 
-  it("leaves alone a run that it has, and begins anew one that comes under another fence", async () => {
+  it("ignores a claim that it holds already, and restarts a run that arrives with another fence", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1", { fence: 1 }));
+    transport.assign(assignment("r1", { fence: 1 }));
     const first = gates.get("r1");
-    transport.give(assignment("r1", { fence: 1 }));
+    transport.assign(assignment("r1", { fence: 1 }));
     expect(gates.get("r1")).toBe(first);
-    transport.give(assignment("r1", { fence: 2 }));
+    transport.assign(assignment("r1", { fence: 2 }));
     expect(gates.get("r1")).not.toBe(first);
     first?.release("late");
     gates.get("r1")?.release("right");
@@ -147,11 +147,11 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("is asked to stop a run that has not begun: it never does", async () => {
+  it("cancels a queued run that it is asked to stop, without starting it", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run, 1);
     await worker.start();
-    transport.give(assignment("r1"), assignment("r2"));
+    transport.assign(assignment("r1"), assignment("r2"));
     transport.events.onStop([{ runId: "r2", fence: 1, reason: "cancelled_by_user" }]);
     await transport.until(() => transport.completions.length === 1);
     expect(transport.completions[0]).toMatchObject({ runId: "r2", outcome: { kind: "cancelled" } });
@@ -161,15 +161,15 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("gives the handler a key that is stable over attempts and a fence that is not", async () => {
+  it("gives the handler an idempotency key that is the same for all attempts and a fence that changes", async () => {
     const seen: { key: string; fence: number }[] = [];
     const { transport, worker } = setUp(
       (_payload, context) => void seen.push({ key: context.idempotencyKey, fence: context.fence }),
     );
     await worker.start();
-    transport.give(assignment("r1", { attempt: 1, fence: 1 }));
+    transport.assign(assignment("r1", { attempt: 1, fence: 1 }));
     await transport.until(() => transport.completions.length === 1);
-    transport.give(assignment("r1", { attempt: 2, fence: 2 }));
+    transport.assign(assignment("r1", { attempt: 2, fence: 2 }));
     await transport.until(() => transport.completions.length === 2);
     expect(seen).toEqual([
       { key: "r1", fence: 1 },
@@ -183,47 +183,47 @@ describe("the worker", () => {
     [new NonRetryableError("never"), { error: { type: "NonRetryableError", retryable: false } }],
     [Object.assign(new Error("of a copy"), { name: "NonRetryableError" }), { error: { retryable: false } }],
     [new RetryAfterError("30s", "later"), { retryAfterMs: 30_000, error: { retryable: true } }],
-  ])("reports %s as a failure of its kind", async (thrown, expected) => {
+  ])("reports the thrown error %s with its kind of failure", async (thrown, expected) => {
     const { transport, worker } = setUp(() => {
       throw thrown;
     });
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     await transport.until(() => transport.completions.length === 1);
     expect(transport.completions[0]?.outcome).toMatchObject({ kind: "failed", ...expected });
     await worker.stop(0);
   });
 
-  it("takes what cannot be read of something thrown for a failure", async () => {
+  it("reports a thrown object that has no JSON as a failure", async () => {
     const circular: { self?: unknown } = {};
     circular.self = circular;
     const { transport, worker } = setUp(() => {
       throw circular;
     });
     await worker.start();
-    transport.give(assignment("r1"), assignment("r2"));
+    transport.assign(assignment("r1"), assignment("r2"));
     await transport.until(() => transport.completions.length === 2);
     expect(transport.completions[1]?.outcome).toMatchObject({ kind: "failed", error: { retryable: true } });
     await worker.stop(0);
   });
 
-  it("has its slot back from a run that ends at once, however many follow", async () => {
+  it("frees the slot of a run that ends synchronously, for any number of runs", async () => {
     const runs = Array.from({ length: 20_000 }, (_, index) => assignment(`r${index}`));
     const { transport, worker } = setUp(() => undefined, 1);
     await worker.start();
-    transport.give(...runs);
+    transport.assign(...runs);
     expect(worker.runningCount).toBe(0);
     await transport.until(() => transport.completions.length === runs.length);
     expect(transport.completions.map(({ runId }) => runId)).toEqual(runs.map(({ runId }) => runId));
     await worker.stop(0);
   });
 
-  it("begins what waits when the run before it ends at once", async () => {
+  it("starts queued runs when the run before them ends synchronously", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp((payload, ctx) => (payload === "long" ? run(payload, ctx) : payload), 1);
     await worker.start();
     const long = { payload: "long" };
-    transport.give(assignment("r1", long), assignment("r2"), assignment("r3"), assignment("r4", long));
+    transport.assign(assignment("r1", long), assignment("r2"), assignment("r3"), assignment("r4", long));
     expect([...gates.keys()]).toEqual(["r1"]);
     gates.get("r1")?.release(null);
     await transport.until(() => transport.completions.length === 3);
@@ -231,22 +231,22 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("waits for whatever a handler answers that has a then", async () => {
+  it("awaits any thenable that a handler returns", async () => {
     const later = {};
     Reflect.set(later, "then", (settle: (value: unknown) => void) => settle("late"));
     const { transport, worker } = setUp(() => later);
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     await transport.until(() => transport.completions.length === 1);
     expect(transport.completions[0]?.outcome).toEqual({ kind: "succeeded", outputJson: '"late"' });
     await worker.stop(0);
   });
 
-  it("ends a handler at its timeout: the signal fires and the failure is a timeout", async () => {
+  it("fires the signal of a handler at its timeout and reports a timeout", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1", { timeoutMs: 1_000 }));
+    transport.assign(assignment("r1", { timeoutMs: 1_000 }));
     timers.advance(1_000);
     await transport.until(() => transport.completions.length === 1);
     expect(gates.get("r1")?.signal.aborted).toBe(true);
@@ -254,11 +254,11 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
-  it("keeps a result until somebody answers for it", async () => {
+  it("sends a result again until the engine answers it", async () => {
     const { transport, timers, worker, events } = setUp(() => "done");
     transport.completeErrors.push(new Error("connection lost"), new Error("connection lost"));
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     for (let failure = 1; failure <= 2; failure++) {
       while (events.filter((event) => event.type === "worker.transport_failed").length < failure) await settled();
       timers.advance(500);
@@ -268,17 +268,17 @@ describe("the worker", () => {
     expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
   });
 
-  it("tells once of a run that it has begun, when that takes some seconds: its loss would count", async () => {
+  it("reports the start of a run once, after it has run for some seconds", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run, 1);
     await worker.start();
     timers.advance(1_000);
-    transport.give(assignment("r1", { fence: 4 }), assignment("r2"));
+    transport.assign(assignment("r1", { fence: 4 }), assignment("r2"));
     for (let seconds = 0; seconds < 9; seconds++) {
       timers.advance(1_000);
       await settled();
     }
-    expect(transport.begun).toEqual([{ runId: "r1", fence: 4, agoMs: 2_000 }]);
+    expect(transport.startedRuns).toEqual([{ runId: "r1", fence: 4, agoMs: 2_000 }]);
     gates.get("r1")?.release(null);
     await worker.stop(0);
   });
@@ -287,41 +287,41 @@ describe("the worker", () => {
     ["a cycle", () => cyclic(), "[object Object]"],
     ["a bigint", () => 10n, "[object BigInt]"],
     ["nothing", () => undefined, "undefined"],
-    ["an error whose members are no texts", () => oddError(), '{"code":7}'],
-  ])("reports a handler that throws %s as failed, and goes on", async (_what, thrown, message) => {
+    ["an error whose members are not texts", () => oddError(), '{"code":7}'],
+  ])("reports a failure when a handler throws %s, and continues with the next run", async (_what, thrown, message) => {
     const { transport, worker } = setUp(() => {
       throw thrown();
     }, 1);
     await worker.start();
-    transport.give(assignment("r1"), assignment("r2"));
+    transport.assign(assignment("r1"), assignment("r2"));
     await transport.until(() => transport.completions.length === 2);
     const error = { type: "Error", message, retryable: true };
     expect(transport.completions.map(({ outcome }) => outcome)).toMatchObject([{ error }, { error }]);
     await worker.stop(0);
   });
 
-  it("says so when its result is refused", async () => {
+  it("emits an event when a result is refused", async () => {
     const { transport, worker, events } = setUp(() => "late");
     transport.refuse.add("r1");
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     await transport.until(() => transport.completions.length === 1);
     await settled();
     expect(events).toContainEqual({ type: "run.result_refused", runId: "r1" });
     await worker.stop(0);
   });
 
-  it("stops what it does when its session is lost, and starts anew under another", async () => {
+  it("signals its handlers when the session is lost, and registers again", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker, events } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     transport.openErrors.push(new Error("connection lost"));
     transport.events.onLost();
     while (!events.some((event) => event.type === "worker.transport_failed")) await settled();
     timers.advance(500);
     await transport.until(() => transport.registrations.length === 2);
-    transport.give(assignment("r2"));
+    transport.assign(assignment("r2"));
     expect(gates.get("r1")?.signal.aborted).toBe(true);
     gates.get("r1")?.release("late");
     gates.get("r2")?.release("right");
@@ -332,11 +332,11 @@ describe("the worker", () => {
 });
 
 describe("a drain", () => {
-  it("waits for what runs and takes nothing more", async () => {
+  it("waits for active runs and takes no more during a drain", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     while (!gates.has("r1")) await settled();
     const stopped = worker.stop(10_000);
     expect(transport.isPaused).toBe(true);
@@ -346,21 +346,21 @@ describe("a drain", () => {
     expect(transport.givenBack).toEqual([]);
   });
 
-  it("that a handler asks for begins nothing more", async () => {
+  it("starts no further run after a handler has called stop", async () => {
     const given = [assignment("r1"), assignment("r2"), assignment("r3")];
     const { transport, worker } = setUp(() => void worker.stop(0), 3);
     await worker.start();
-    transport.give(...given);
+    transport.assign(...given);
     await worker.stop(0);
     expect(transport.completions.map(({ runId }) => runId)).toEqual(["r1"]);
     expect(transport.givenBack).toEqual(["r2", "r3"]);
   });
 
-  it("gives back at once what has not begun", async () => {
+  it("gives back queued runs at once during a drain", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run, 1);
     await worker.start();
-    transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
+    transport.assign(assignment("r1"), assignment("r2"), assignment("r3"));
     const stopped = worker.stop(10_000);
     await settled();
     expect(transport.givenBack).toEqual(["r2", "r3"]);
@@ -369,11 +369,11 @@ describe("a drain", () => {
     expect(gates.has("r2")).toBe(false);
   });
 
-  it("never gives back what was begun and may be begun only once: it has failed", async () => {
+  it("fails an active at-most-once run at the end of a drain instead of giving it back", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1", { atMostOnce: true }), assignment("r2"));
+    transport.assign(assignment("r1", { atMostOnce: true }), assignment("r2"));
     while (!gates.has("r2")) await settled();
     const stopped = worker.stop(0);
     await settled();
@@ -386,11 +386,11 @@ describe("a drain", () => {
     expect(only).toMatchObject({ runId: "r1", outcome: { kind: "failed", error: { type: "WorkerStopped" } } });
   });
 
-  it("is cut short by a second one", async () => {
+  it("shortens a drain when stop is called again with less grace time", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     const stopped = worker.stop(10_000);
     await settled();
     void worker.stop(0);
@@ -400,11 +400,11 @@ describe("a drain", () => {
     expect(transport.givenBack).toEqual(["r1"]);
   });
 
-  it("gives back what does not end within the grace time, after its signal fired", async () => {
+  it("gives back a run that does not end within the grace time, after its signal has fired", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     while (!gates.has("r1")) await settled();
     const stopped = worker.stop(10_000);
     await settled();
@@ -417,17 +417,17 @@ describe("a drain", () => {
     expect(transport.completions).toEqual([]);
   });
 
-  it("gives back what comes when nobody waits for it any more", async () => {
+  it("gives back a run that arrives after the drain stopped waiting for new ones", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
     await worker.start();
-    transport.give(assignment("r1"));
+    transport.assign(assignment("r1"));
     while (!gates.has("r1")) await settled();
     transport.pause = () => new Promise(() => undefined);
     const stopped = worker.stop(10_000);
     timers.advance(3_000);
     await settled();
-    transport.give(assignment("r2", { atMostOnce: true }));
+    transport.assign(assignment("r2", { atMostOnce: true }));
     gates.get("r1")?.release("ok");
     await stopped;
     expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
@@ -435,7 +435,7 @@ describe("a drain", () => {
     expect(gates.has("r2")).toBe(false);
   });
 
-  describe("that comes while the worker registers", () => {
+  describe("during registration", () => {
     function opening() {
       const parts = setUp(() => null);
       const { transport, worker } = parts;
@@ -449,27 +449,27 @@ describe("a drain", () => {
       return { ...parts, started, open: () => opened() };
     }
 
-    it("waits for it, and leaves no session behind", async () => {
+    it("waits for a registration in progress when it stops, and closes its session", async () => {
       const { transport, worker, events, started, open } = opening();
       const stopped = worker.stop(1_000);
       open();
       await Promise.all([started, stopped]);
-      expect([transport.isPaused, transport.closed]).toEqual([true, true]);
+      expect([transport.isPaused, transport.isClosed]).toEqual([true, true]);
       expect(events.map(({ type }) => type)).toEqual(["worker.drained"]);
     });
 
-    it("closes a session that comes too late, and gives back what that was given", async () => {
+    it("closes a session that opens after the stop, and gives back its runs", async () => {
       const { transport, timers, worker, started, open } = opening();
       const stopped = worker.stop(1_000);
       await settled();
       timers.advance(3_000);
       await stopped;
-      transport.closed = false;
-      transport.pause = async () => transport.give(assignment("r1"));
+      transport.isClosed = false;
+      transport.pause = async () => transport.assign(assignment("r1"));
       open();
       await started;
       expect(transport.givenBack).toEqual(["r1"]);
-      expect(transport.closed).toBe(true);
+      expect(transport.isClosed).toBe(true);
       expect(transport.completions).toEqual([]);
     });
   });

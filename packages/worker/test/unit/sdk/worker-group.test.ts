@@ -3,7 +3,7 @@ import { task } from "../../../src/sdk/task.js";
 import { WorkerGroup } from "../../../src/sdk/worker-group.js";
 import { FakeTransport } from "../runtime/fake-transport.js";
 
-it("a worker that is stopped while it connects begins nothing, and leaves the process's signals alone", async () => {
+it("starts no worker and handles no process signals when it is stopped while it connects", async () => {
   const transport = new FakeTransport();
   let connected: () => void = () => undefined;
   const listeners = process.listenerCount("SIGTERM");

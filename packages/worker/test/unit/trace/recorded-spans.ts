@@ -12,11 +12,11 @@ import {
   type TracerProvider,
 } from "@opentelemetry/api";
 
-// A user brings an SDK along: ours does not come with one.
+// The package has no OpenTelemetry SDK of its own: the application provides it.
 const tools = createRequire(new URL("../../../../../tools/package.json", import.meta.url));
 const sdk = tools("@opentelemetry/sdk-trace-base") as Sdk;
 
-/** What is used of it. */
+/** The part of the SDK that the tests use. */
 interface Sdk {
   readonly InMemorySpanExporter: new () => { getFinishedSpans(): FinishedSpan[] };
   readonly SimpleSpanProcessor: new (exporter: object) => object;
@@ -44,7 +44,7 @@ export interface RecordedSpan {
   readonly error: string | undefined;
 }
 
-/** An SDK in this process, with its spans in memory. */
+/** Registers an SDK in this process that keeps spans in memory. */
 export function recordSpans() {
   const exporter = new sdk.InMemorySpanExporter();
   const provider = new sdk.BasicTracerProvider({ spanProcessors: [new sdk.SimpleSpanProcessor(exporter)] });
@@ -61,7 +61,7 @@ export function recordSpans() {
         attributes: span.attributes,
         error: span.status.message,
       })),
-    /** Work of somebody who has a span of their own. */
+    /** Executes work inside a span of the test. */
     within: (name: string, work: () => Promise<void>): Promise<void> =>
       trace.getTracer("test").startActiveSpan(name, (span) => work().finally(() => span.end())),
     async stop() {
@@ -72,7 +72,7 @@ export function recordSpans() {
   };
 }
 
-/** What an SDK for Node.js comes with. */
+/** The context manager that an SDK for Node.js would provide. */
 class LocalContexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>();
 

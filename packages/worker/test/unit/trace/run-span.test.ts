@@ -23,7 +23,7 @@ const assignment = {
   runAt: 0,
 };
 
-/** What a handler of the run is given, and sees. */
+/** Executes an attempt and returns the trace context that its handler sees. */
 async function attempt(given: object, fails = false) {
   const seen: { traceparent?: string | undefined; tracestate?: string | undefined; active?: string | undefined } = {};
   const task: Task = {
@@ -48,7 +48,7 @@ describe("the span of a run", () => {
     recorded = null;
   });
 
-  it("goes on with the trace that came with the run, and is the active one within its handler", async () => {
+  it("continues the trace of the run, and is the active span inside the handler", async () => {
     recorded = recordSpans();
     const { traceparent: given, active, kind } = await attempt({ traceparent });
     expect(kind).toBe("succeeded");
@@ -72,20 +72,20 @@ describe("the span of a run", () => {
     expect(active).toBe(span?.spanId);
   });
 
-  it("begins a trace where none came, and says why the attempt failed", async () => {
+  it("starts a trace for a run without one, and records the error of a failed attempt", async () => {
     recorded = recordSpans();
     expect((await attempt({}, true)).kind).toBe("failed");
     expect(recorded.spans()).toMatchObject([{ name: "run mail", parentId: undefined, error: "no such user" }]);
   });
 
-  it("takes along what vendors add, with an SDK and without", async () => {
+  it("passes the tracestate of the run to the handler, with and without an SDK", async () => {
     expect((await attempt({ traceparent, tracestate: "a=1,b=2" })).tracestate).toBe("a=1,b=2");
     recorded = recordSpans();
     expect((await attempt({ traceparent, tracestate: "a=1,b=2" })).tracestate).toBe("a=1,b=2");
     expect((await attempt({ tracestate: "a=1" })).tracestate).toBeUndefined();
   });
 
-  it("is nothing without an SDK; what came with the run goes on to the handler as it is", async () => {
+  it("creates no span without an SDK, and passes the trace context of the run to the handler unchanged", async () => {
     expect(await attempt({ traceparent })).toMatchObject({ traceparent, active: undefined, kind: "succeeded" });
     expect((await attempt({})).traceparent).toBeUndefined();
   });

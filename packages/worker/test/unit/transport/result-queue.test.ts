@@ -1,6 +1,5 @@
 import type { Completion } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { ClaimsHeld } from "../../../src/transport/http/claims-held.js";
 import { ResultQueue } from "../../../src/transport/http/result-queue.js";
 import { ServerRefused } from "../../../src/transport/http/server-calls.js";
 
@@ -16,8 +15,8 @@ interface Sent {
   readonly outcome: string;
 }
 
-describe("results on their way", () => {
-  it("go one request at a time; what comes meanwhile goes together with the next", async () => {
+describe("the result queue", () => {
+  it("sends one request at a time, and sends results that are added meanwhile together in the next one", async () => {
     const requests: string[][] = [];
     const queue = new ResultQueue(async (json) => {
       requests.push((JSON.parse(json) as Sent[]).map((sent) => sent.run_id));
@@ -29,7 +28,7 @@ describe("results on their way", () => {
     expect(answers.map((accepted) => [...accepted])).toEqual([["a"], [], ["c"]]);
   });
 
-  it("that the server does not take stand alone: that run fails, the others end as they did", async () => {
+  it("isolates a result that the server refuses: its run fails, and the other results are accepted", async () => {
     const taken: string[] = [];
     const queue = new ResultQueue(async (json) => {
       const sent = JSON.parse(json) as Sent[];
@@ -43,21 +42,8 @@ describe("results on their way", () => {
     expect(taken.sort()).toEqual(["a succeeded", "bad failed", "c succeeded"]);
   });
 
-  it("are given back to their caller when nobody answers: nothing is lost", async () => {
+  it("rejects the call when the server does not answer, so that the caller can send the results again", async () => {
     const queue = new ResultQueue(() => Promise.reject(new Error("away")));
     await expect(queue.add([result("a")])).rejects.toThrow("away");
-  });
-});
-
-describe("claims that a worker holds", () => {
-  it("are taken once, also when they are told of again after they ended [INV-2]", () => {
-    const held = new ClaimsHeld();
-    const run = (fence: number) => ({ runId: "a", fence }) as Parameters<ClaimsHeld["take"]>[0][number];
-    expect(held.take([run(1)])).toHaveLength(1);
-    expect(held.take([run(1)])).toHaveLength(0);
-    held.drop([run(1)]);
-    expect(held.take([run(1)])).toHaveLength(0);
-    expect(held.take([run(2)])).toHaveLength(1);
-    expect([...held]).toEqual([{ runId: "a", fence: 2 }]);
   });
 });

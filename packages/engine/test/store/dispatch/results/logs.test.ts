@@ -111,7 +111,7 @@ describe("the log of a run", () => {
 
 describe("what runs left behind", () => {
   const left = async () => {
-    const text = `select (select count(*) from carillon.run_state)::int as states,
+    const text = `select (select count(*) from carillon.run_progress)::int as states,
       (select count(*) from carillon.run_step)::int as steps, (select count(*) from carillon.once)::int as onces`;
     return (await h.db.query({ text })).rows[0];
   };

@@ -31,7 +31,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
       expect(job).toMatchObject({ id, payload: "new", version: 2, state: "active", nextRunAt: at, owner: "me" });
       expect(job.labels).toEqual({ team: "ops" });
       expect(await live(id)).toEqual([]);
-      expect(await h.select("select 1 from carillon.run_later where id = $1", id)).toEqual([]);
+      expect(await h.select("select 1 from carillon.far_future_run where id = $1", id)).toEqual([]);
       expect(await h.due(id)).toMatchObject({ state: "active", next_nominal_at: at, fired_through: null });
     }
   });

@@ -106,7 +106,7 @@ describe("the cancellation of a one-off job without a key", () => {
 
   it("ends its run wherever it waits: far from its time, near it, queued, or for another try", async () => {
     const far = await oneOff(h.last + 100 * period);
-    expect(await h.select("select 1 from carillon.run_later where id = $1", far)).toHaveLength(1);
+    expect(await h.select("select 1 from carillon.far_future_run where id = $1", far)).toHaveLength(1);
     const [near, queued, retrying] = [await oneOff(h.last + 60_000), await oneOff(h.last), await oneOff(h.last)];
     await setState(retrying, "retrying");
     for (const id of [far, near, queued, retrying]) {
@@ -117,7 +117,7 @@ describe("the cancellation of a one-off job without a key", () => {
       expect(await cancel(id)).toEqual(job);
       await expect(runNow(id)).rejects.toMatchObject({ code: "job_ended" });
     }
-    expect(await h.select("select 1 from carillon.run_later where id = $1", far)).toEqual([]);
+    expect(await h.select("select 1 from carillon.far_future_run where id = $1", far)).toEqual([]);
   });
 
   it("asks the worker of a running run to stop, or lets it go on", async () => {

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../../src/index.js";
 import { hostPorts, newId } from "../../../harness/store-harness.js";
 
-/** So short that a test need not wait: stored in run_later half a second ahead, moved a quarter of a second ahead. */
-const limits = { later: { horizonMs: 500, leadMs: 250, lookMs: 20 } };
+/** Short, so that a test need not wait: a job is stored in far_future_run half a second ahead and promoted a quarter of a second ahead. */
+const farFutureLimits = { horizonMs: 500, leadMs: 250, scanIntervalMs: 20 };
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -40,9 +40,9 @@ function until(holds: () => boolean): Promise<void> {
 
 const seen = (type: EngineEvent["type"]): number => events.filter((event) => event.type === type).length;
 
-async function startEngine(later: object = limits.later): Promise<Engine> {
+async function startEngine(farFuture: object = farFutureLimits): Promise<Engine> {
   const node = { name: "test", address: null, version: "0" };
-  const engine = createEngine({ database, ...hostPorts, newId, node, alone: true, onEvent, limits: { later } });
+  const engine = createEngine({ database, ...hostPorts, newId, node, alone: true, onEvent, limits: { farFuture } });
   await engine.start();
   engines.push(engine);
   return engine;
@@ -67,42 +67,43 @@ const once = (fromNowMs: number): JobSpec => ({
   labels: {},
 });
 
-const later = async (): Promise<number> => (await database.query({ text: "select from carillon.run_later" })).rowCount;
+const countFarFuture = async (): Promise<number> =>
+  (await database.query({ text: "select from carillon.far_future_run" })).rowCount;
 
-describe("a one-off job far from its time", () => {
-  it("is accepted and shown, moves in time, and starts at its time, not before [INV-5]", async () => {
+describe("a one-off job in the far future", () => {
+  it("a far-future job is shown as scheduled, is promoted in time, and starts at its time, not before [INV-5]", async () => {
     const engine = await startEngine();
     await startWorker(engine);
     const job = await engine.api.createJob("default", once(800));
     expect(job).toMatchObject({ state: "active", lastRun: { status: "scheduled" } });
-    expect(await later()).toBe(1);
+    expect(await countFarFuture()).toBe(1);
     await until(() => seen("run.finished") === 1);
-    expect(await later()).toBe(0);
+    expect(await countFarFuture()).toBe(0);
     const run = await engine.api.getRun("default", job.id);
     expect(run).toMatchObject({ status: "succeeded", output: { n: 1 }, createdAt: job.createdAt });
     expect(run?.startedAt).toBeGreaterThanOrEqual(job.nextRunAt ?? Number.POSITIVE_INFINITY);
     expect(events.find((event) => event.type === "runs.moved")).toMatchObject({ count: 1 });
   });
 
-  it("that came due while every node was stopped runs after the start, the others keep waiting [INV-6]", async () => {
-    const before = await startEngine({ ...limits.later, horizonMs: 1_000 });
+  it("far-future jobs that became due while every node was stopped run after the start, and the others keep waiting [INV-6]", async () => {
+    const before = await startEngine({ ...farFutureLimits, horizonMs: 1_000 });
     const specs = [3_600_000, 7_200_000, 86_400_000].map(once);
     const jobs = await Promise.all(specs.map((spec) => before.api.createJob("default", spec)));
     await before.stop();
-    await database.query({ text: "update carillon.run_later set run_at = run_at - interval '3 hours'" });
+    await database.query({ text: "update carillon.far_future_run set run_at = run_at - interval '3 hours'" });
     const after = await startEngine();
     await startWorker(after);
     await until(() => seen("run.finished") === 2);
     const runs = await Promise.all(jobs.map((job) => after.api.getRun("default", job.id)));
     expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "scheduled"]);
-    expect(await later()).toBe(1);
+    expect(await countFarFuture()).toBe(1);
   });
 
-  it("whose insert commits after its time had come is found by the full look [INV-6]", async () => {
-    const engine = await startEngine({ ...limits.later, fullLookMs: 50 });
+  it("a far-future job that is committed after its time is found by the full scan [INV-6]", async () => {
+    const engine = await startEngine({ ...farFutureLimits, fullScanIntervalMs: 50 });
     await startWorker(engine);
     const job = await engine.api.createJob("default", once(86_400_000));
-    await database.query({ text: "update carillon.run_later set run_at = now() - interval '1 minute'" });
+    await database.query({ text: "update carillon.far_future_run set run_at = now() - interval '1 minute'" });
     await until(() => seen("run.finished") === 1);
     expect((await engine.api.getRun("default", job.id))?.status).toBe("succeeded");
   });

@@ -119,7 +119,7 @@ const firings = fc
     misfire: fc.constantFrom(...misfirePolicies),
     misfireThresholdMs: fc.constantFrom(0, minuteMs, minuteMs, 5 * minuteMs, 2 * hourMs),
     catchupWindowMs: fc.constantFrom(0, hourMs, dayMs, dayMs, 10 * dayMs),
-    catchupMost: fc.constantFrom(1, 10, 1_000),
+    maxCatchupRuns: fc.constantFrom(1, 10, 1_000),
     catchupPerSecond: fc.constantFrom(0.1, 1, 10),
     overlap: fc.constantFrom(...overlapPolicies),
   })

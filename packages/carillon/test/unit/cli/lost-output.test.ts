@@ -1,8 +1,0 @@
-import { expect, it } from "vitest";
-import { lostOutput } from "../../../src/cli/io.js";
-
-it("output that its reader does not want is no failure; output that is lost is one", () => {
-  const failed = (code: string): Error => Object.assign(new Error(`write ${code}`), { code });
-  expect(lostOutput(failed("EPIPE"))).toBeNull();
-  expect(lostOutput(failed("ENOSPC"))).toBe("carillon: not all of the output could be written: write ENOSPC");
-});

@@ -1,0 +1,136 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "@carillon/executors";
+import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
+import type { Command } from "commander";
+import { type Invocation, flagOption, textOption } from "./command.js";
+import { CliError, ExitCode } from "./exit-codes.js";
+import { readTypeScript } from "./load-tasks.js";
+
+/** Executors that come with Carillon and are chosen by name. */
+export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
+
+export type ExecutorName = (typeof executorNames)[number];
+
+export interface ExecutorChoice {
+  readonly names: readonly ExecutorName[];
+  /** Whether jobs may run commands on this machine. */
+  readonly shell: boolean;
+  /** Variables of this process that commands get. */
+  readonly shellEnv?: readonly string[];
+  /** Packages or modules that export createExecutors. */
+  readonly plugins: readonly string[];
+}
+
+export interface ExecutorSurroundings {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timers: WorkerTimers;
+  readonly outboundAllow: readonly string[];
+  readonly callbackBase: () => string | null;
+}
+
+/** The executors that the flags choose. */
+export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
+  const { cwd, env } = around;
+  const host = createExecutorHost(around);
+  const found: Task[] = await Promise.all(choice.names.map((name) => named(name, host)));
+  if (choice.shell) {
+    const passEnv = choice.shellEnv;
+    found.push(shellExecutor({ ...host, env }, { cwd, ...(passEnv !== undefined && { passEnv }) }));
+  }
+  for (const plugin of choice.plugins) found.push(...(await pluginIn(plugin, cwd, host)));
+  return found;
+}
+
+/** Throws config_invalid if the executor needs a library that is not installed; the library itself is loaded by the first run. */
+async function named(name: ExecutorName, host: ExecutorHost): Promise<Task> {
+  if (name === "http") return httpExecutor(host);
+  if (name === "email") return emailExecutor(host);
+  const specifier = `@carillon/executors/${name}`;
+  const { createExecutors } = (await import(specifier)) as { createExecutors: CreateExecutors };
+  const executor = createExecutors(host).find((one) => one.name === name);
+  if (executor === undefined) throw new Error(`${specifier} has no executor named ${name}`);
+  return executor;
+}
+
+/** A path is relative to the working directory; a package is resolved from there first. */
+async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promise<readonly Executor[]> {
+  const path = resolvedFrom(cwd, plugin);
+  if (path !== null && /\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
+  const exported = await imported(plugin, path === null ? plugin : pathToFileURL(path).href);
+  const create: unknown = "createExecutors" in exported ? exported.createExecutors : undefined;
+  const executors: unknown = typeof create === "function" ? (create as CreateExecutors)(host) : undefined;
+  if (Array.isArray(executors) && executors.length > 0 && executors.every(isExecutor)) return executors;
+  throw new CliError(
+    ExitCode.usage,
+    `${plugin} is no plugin. It must export a function createExecutors that returns a list of { name, check, run }.`,
+  );
+}
+
+function resolvedFrom(cwd: string, name: string): string | null {
+  try {
+    return createRequire(join(cwd, "package.json")).resolve(name);
+  } catch {
+    return null;
+  }
+}
+
+async function imported(name: string, specifier: string): Promise<object> {
+  try {
+    return (await import(specifier)) as object;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+const missing = new Set<unknown>(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"]);
+
+function unreadable(name: string, error: unknown): CliError {
+  const isMissing = error instanceof Error && "code" in error && missing.has(error.code);
+  const reason = error instanceof Error ? error.message : String(error);
+  const hint = isMissing && !name.startsWith(".") ? ` (npm install ${name})` : "";
+  return new CliError(ExitCode.usage, `${name} cannot be loaded${hint}: ${reason}`, { cause: error });
+}
+
+function isExecutor(value: unknown): value is Executor {
+  if (typeof value !== "object" || value === null || !("name" in value && "check" in value && "run" in value))
+    return false;
+  const { name, check, run } = value;
+  return typeof name === "string" && name !== "" && typeof check === "function" && typeof run === "function";
+}
+
+/** Which executors a worker has. */
+export function withExecutorFlags(command: Command): Command {
+  return command
+    .option("--executors <list>", `executors to serve: ${executorNames.join(", ")}`)
+    .option("--enable-shell", "serve the executor shell: jobs may run commands on this machine")
+    .option("--shell-env <list>", "variables of this process that commands get (default: PATH, HOME, LANG …)")
+    .option("--plugin <module...>", "packages or files that export executors");
+}
+
+export function executorChoice(invocation: Invocation): ExecutorChoice {
+  const shellEnv = wordsOf(textOption(invocation, "shellEnv"));
+  const plugins = invocation.options["plugin"];
+  const shell = flagOption(invocation, "enableShell");
+  if (shellEnv !== undefined && !shell)
+    throw new CliError(ExitCode.usage, "The flag --shell-env needs --enable-shell.");
+  return {
+    names: (wordsOf(textOption(invocation, "executors")) ?? []).map(nameOf),
+    shell,
+    ...(shellEnv !== undefined && { shellEnv }),
+    plugins: Array.isArray(plugins) ? (plugins as string[]) : [],
+  };
+}
+
+function nameOf(word: string): ExecutorChoice["names"][number] {
+  const name = executorNames.find((one) => one === word);
+  if (name !== undefined) return name;
+  const why = word === "shell" ? "The flag --enable-shell enables shell." : `There are ${executorNames.join(", ")}.`;
+  throw new CliError(ExitCode.usage, `--executors: ${JSON.stringify(word)} is no executor. ${why}`);
+}
+
+function wordsOf(text: string | undefined): string[] | undefined {
+  return text?.split(",").map((word) => word.trim());
+}

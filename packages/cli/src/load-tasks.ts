@@ -1,0 +1,94 @@
+import { statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { systemSoon } from "@carillon/core";
+import { type Task, type TaskDefinition, workerTask } from "@carillon/worker";
+import { CliError, ExitCode } from "./exit-codes.js";
+
+/**
+ * The tasks that a module exports: what `task()` made, and every other export that has a name and a function `run`, singly, in a
+ * list or in an object, the default export included.
+ */
+export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
+  const path = tasksPath(entry, cwd);
+  if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
+  const tasks = tasksIn(await importModule(path));
+  if (tasks.length === 0) {
+    throw new CliError(
+      ExitCode.usage,
+      `${path} exports no tasks. A task is an object with a name and a function run, such as\n` +
+        `  export const hello = { name: "hello", run: async (payload) => payload };`,
+    );
+  }
+  refuseDuplicates(tasks, path);
+  return tasks;
+}
+
+/** The module's absolute path; the file must exist. */
+export function tasksPath(entry: string, cwd: string): string {
+  const path = resolve(cwd, entry);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new CliError(ExitCode.usage, `There is no file ${path}.`);
+  return path;
+}
+
+async function importModule(path: string): Promise<object> {
+  try {
+    return (await import(pathToFileURL(path).href)) as object;
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error });
+  }
+}
+
+function tasksIn(exported: object): Task[] {
+  const found = new Set<object>();
+  for (const value of Object.values(exported) as unknown[]) {
+    if (taskOf(value) !== null) found.add(value as object);
+    else if (typeof value === "object" && value !== null)
+      for (const member of Object.values(value) as unknown[]) if (taskOf(member) !== null) found.add(member as object);
+  }
+  return [...found].map(taskOf).filter((task) => task !== null);
+}
+
+/** What `task()` made, or an object with a name and a function `run`. */
+function taskOf(value: unknown): Task | null {
+  if (typeof value !== "object" || value === null || !("name" in value)) return null;
+  if (typeof value.name !== "string" || value.name === "") return null;
+  if (isDefinition(value)) return workerTask(value, systemSoon);
+  return "run" in value && typeof value.run === "function" ? (value as Task) : null;
+}
+
+function isDefinition(value: object): value is TaskDefinition<never, unknown> {
+  return "handler" in value && typeof value.handler === "object" && "schema" in value && "defaults" in value;
+}
+
+export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
+  const names = tasks.map((task) => task.name);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined)
+    throw new CliError(ExitCode.usage, `${whose} has two tasks named ${JSON.stringify(double)}.`);
+}
+
+interface Loader {
+  readonly register: () => unknown;
+}
+
+/** Makes imports of TypeScript work: newer Nodes read it themselves, older ones need tsx in the user's own project. */
+export async function readTypeScript(path: string): Promise<void> {
+  if ("typescript" in process.features && process.features.typescript !== false) return;
+  let loader: string;
+  try {
+    loader = createRequire(path).resolve("tsx/esm/api");
+  } catch (cause) {
+    throw new CliError(
+      ExitCode.usage,
+      `This Node (${process.version}) does not read TypeScript. Use Node 22.18 or newer, or add tsx to your project ` +
+        `(npm install --save-dev tsx), or compile ${path} and give the .js file.`,
+      { cause },
+    );
+  }
+  const { register } = (await import(pathToFileURL(loader).href)) as Loader;
+  register();
+}

@@ -1,0 +1,32 @@
+import { type ExitCode, ExitCode as Codes } from "./exit-codes.js";
+import { failureOf } from "./failure.js";
+import { welcome } from "./help-text.js";
+import { type Io, endQuietlyOnClosedPipe, processIo } from "./io.js";
+import { packageVersion } from "./package-version.js";
+import { buildProgram, helpAsFlag } from "./program.js";
+
+/** Runs one command line; every way to end is an exit code. */
+export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let code: ExitCode = Codes.ok;
+  try {
+    if (argv.length === 0) {
+      await io.out(welcome(packageVersion()));
+      return code;
+    }
+    const program = buildProgram(io, (finished) => {
+      code = finished;
+    });
+    await program.parseAsync([...(await helpAsFlag(argv))], { from: "user" });
+    return code;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.message !== null) io.info(`carillon: ${failure.message}`);
+    return failure.exitCode;
+  }
+}
+
+/** The entry of bin/carillon.js. */
+export async function main(argv: readonly string[]): Promise<void> {
+  endQuietlyOnClosedPipe();
+  process.exitCode = await runCli(argv, processIo());
+}

@@ -1,0 +1,104 @@
+import { type Backfill, type operations, readBackfill } from "@carillon/contract";
+import { CarillonError, formatId } from "@carillon/core";
+import type { BackfillView } from "@carillon/engine";
+import { notFound } from "./http/errors.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  type Call,
+  contextOf,
+  contextWithReceipt,
+  type Handlers,
+} from "./http/handler.js";
+import type { Replays } from "./http/idempotency.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { JobResponses } from "./job-responses.js";
+import { idOrNotFound, jobRef } from "./references.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
+
+type BackfillHandlers = Pick<Handlers, "backfillJob" | "listJobBackfills" | "getBackfill" | "abortBackfill">;
+
+export function backfillHandlers(options: ApiOptions): BackfillHandlers {
+  const { engine } = options;
+  return {
+    backfillJob: (call) => start(options, call),
+    async listJobBackfills({ params, query, namespace }) {
+      const ref = jobRef(params.id);
+      const list = ["backfills", namespace, ref];
+      const page = await engine.listBackfills(namespace, ref, pageRequest(query, list));
+      const body = { backfills: page.rows.map(toBackfillJson), next_page_token: nextPageToken(page, list) };
+      return { status: 200, body };
+    },
+    async getBackfill({ params, namespace }) {
+      const view = await engine.getBackfill(namespace, idOrNotFound("bkf", params.id));
+      if (view === null) throw notFound(`There is no backfill ${params.id}.`);
+      return { status: 200, body: toBackfillJson(view) };
+    },
+    async abortBackfill(call) {
+      const { params, namespace } = call;
+      const view = await engine.abortBackfill(namespace, idOrNotFound("bkf", params.id), contextOf(call));
+      if (view === null) throw notFound(`There is no backfill ${params.id}.`);
+      return { status: 200, body: toBackfillJson(view) };
+    },
+  };
+}
+
+/** The response to a repeated call whose first response was not stored. */
+export function backfillReplays({ engine }: ApiOptions): Replays {
+  return {
+    async backfillJob({ backfill = "" }, { namespace }) {
+      const view = await engine.getBackfill(namespace, backfill);
+      if (view === null) throw notFound("The backfill no longer exists.");
+      return startedBackfill(view);
+    },
+  };
+}
+
+type StartCall = Call<(typeof operations)["backfillJob"]>;
+
+async function start(options: ApiOptions, call: StartCall): Promise<ApiResponse> {
+  const { engine, now } = options;
+  const { namespace, params, ifVersion } = call;
+  const { request, dryRun } = readBackfill(call.body, now());
+  const ref = jobRef(params.id);
+  if (!dryRun) {
+    return startedBackfill(await engine.startBackfill(namespace, ref, request, contextWithReceipt(call)));
+  }
+  if (ifVersion !== undefined) await requireVersion(options, call, ifVersion);
+  return { status: 200, body: { total: await engine.countBackfill(namespace, ref, request), dry_run: true } };
+}
+
+async function requireVersion(options: ApiOptions, { namespace, params }: StartCall, wanted: number): Promise<void> {
+  const { version } = await new JobResponses(options).find(namespace, params.id);
+  if (version !== wanted)
+    throw new CarillonError("precondition_failed", `The job has version ${version}, not ${wanted}.`);
+}
+
+function startedBackfill(view: BackfillView): ApiResponse {
+  const body = toBackfillJson(view);
+  return { status: 202, body, headers: { Location: `/v1/backfills/${body.id}` } };
+}
+
+function toBackfillJson(view: BackfillView): Backfill {
+  const { state, reason, total, made, passed, skipped, concurrency, force, actor } = view;
+  return {
+    id: formatId("bkf", view.id),
+    job_id: formatId("job", view.jobId),
+    state,
+    reason,
+    from: timestamp(view.from),
+    to: timestamp(view.to),
+    total,
+    made,
+    passed,
+    skipped,
+    through: timestampOrNull(view.through),
+    per_second: view.perSecond,
+    concurrency,
+    repeat: view.repeats,
+    force,
+    actor,
+    created_at: timestamp(view.createdAt),
+    finished_at: timestampOrNull(view.finishedAt),
+  };
+}

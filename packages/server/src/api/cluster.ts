@@ -1,0 +1,39 @@
+import type { Cluster, ClusterShards } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { ClusterView, ShardView } from "@carillon/engine";
+import type { ApiOptions, Handlers } from "./http/handler.js";
+import { timestamp } from "./timestamp.js";
+
+export function clusterHandlers({ engine }: ApiOptions): Pick<Handlers, "getCluster" | "listClusterShards"> {
+  return {
+    async getCluster() {
+      return { status: 200, body: toClusterJson(await engine.cluster()) };
+    },
+    async listClusterShards() {
+      const { shards } = await engine.cluster();
+      return { status: 200, body: { shards: shards.map(toShardJson) } };
+    },
+  };
+}
+
+function toClusterJson({ nodes, shards }: ClusterView): Cluster {
+  return {
+    nodes: nodes.map((node) => ({
+      id: formatId("node", node.id),
+      name: node.name,
+      address: node.address,
+      version: node.version,
+      started_at: timestamp(node.startedAt),
+      heartbeat_at: timestamp(node.heartbeatAt),
+      silent_ms: node.silentMs,
+      skew_ms: node.skewMs,
+      takes_shards: node.takesShards,
+      shards: node.shards,
+    })),
+    shards: { total: shards.length, owned: shards.filter((shard) => shard.owner !== null).length },
+  };
+}
+
+function toShardJson({ id, owner, epoch }: ShardView): ClusterShards["shards"][number] {
+  return { id, node_id: owner === null ? null : formatId("node", owner), epoch };
+}

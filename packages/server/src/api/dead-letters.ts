@@ -1,0 +1,100 @@
+import {
+  type DeadLetterActionDone,
+  type DeadLetterResult,
+  type operations,
+  readDeadLetterAction,
+  readDeadLetterQuery,
+  type RunWithRedrives,
+} from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { Page, PageRequest, RedriveResult, RedriveView } from "@carillon/engine";
+import { notFound, toProblem } from "./http/errors.js";
+import {
+  type ApiEngine,
+  type ApiOptions,
+  type ApiResponse,
+  type Call,
+  contextOf,
+  type Handlers,
+} from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { idOrNotFound, withJobId, withJobIdInFilter } from "./references.js";
+import { toRunJson } from "./run-responses.js";
+import { timestamp } from "./timestamp.js";
+
+type DeadLetterHandlers = Pick<
+  Handlers,
+  "listDeadLetters" | "getDeadLetter" | "discardDeadLetter" | "redriveDeadLetters" | "discardDeadLetters"
+>;
+
+export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
+  return {
+    async listDeadLetters({ query, namespace }) {
+      const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
+      const list = ["dead_letters", namespace, filter];
+      const page = await engine.listDeadLetters(namespace, filter, pageRequest(query, list));
+      const body = { dead_letters: page.rows.map((run) => toRunJson(run)), next_page_token: nextPageToken(page, list) };
+      return { status: 200, body };
+    },
+    async getDeadLetter({ params, namespace }) {
+      const id = idOrNotFound("run", params.id);
+      const run = await engine.getRun(namespace, id);
+      if (run?.status !== "failed") throw notFound(`There is no dead letter ${params.id}.`);
+      const redrives = await engine.redrivesOf(namespace, id);
+      return { status: 200, body: { ...toRunJson(run), redrives: redrives.map(toRedriveJson) } };
+    },
+    async discardDeadLetter(call) {
+      await engine.discardRun(call.namespace, idOrNotFound("run", call.params.id), contextOf(call));
+      return { status: 204 };
+    },
+    redriveDeadLetters: (call) =>
+      act(engine, call, {
+        preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
+        apply: (filter, page) => engine.redrive(call.namespace, filter, page, contextOf(call)),
+      }),
+    discardDeadLetters: (call) =>
+      act(engine, call, {
+        preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
+        apply: (filter, page) => engine.discard(call.namespace, filter, page, contextOf(call)),
+      }),
+  };
+}
+
+type Filter = ReturnType<typeof readDeadLetterQuery>;
+
+interface Action {
+  preview(filter: Filter, page: PageRequest): Promise<Page<{ readonly id: string }>>;
+  apply(filter: Filter, page: PageRequest): Promise<Page<RedriveResult>>;
+}
+
+type ActCall = Pick<Call<(typeof operations)["redriveDeadLetters"]>, "body" | "namespace" | "requestId">;
+
+async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<ApiResponse> {
+  const { namespace, requestId } = call;
+  const { filter, page, dryRun } = readDeadLetterAction(await withJobIdInFilter(engine, namespace, call.body));
+  const list = ["dead_letters", namespace, filter];
+  const pageWanted = pageRequest(page, list);
+  const found: Page<RedriveResult> = await (dryRun
+    ? action.preview(filter, pageWanted)
+    : action.apply(filter, pageWanted));
+  const results = found.rows.map(({ id, runId, error }): DeadLetterResult => {
+    return {
+      id: formatId("run", id),
+      ...(!dryRun && runId !== undefined && { run_id: formatId("run", runId) }),
+      ...(!dryRun && error !== undefined && { problem: toProblem(error, requestId).body }),
+    };
+  });
+  const refused = results.filter((one) => one.problem !== undefined).length;
+  const body: DeadLetterActionDone = {
+    results,
+    done: dryRun ? 0 : results.length - refused,
+    refused,
+    dry_run: dryRun,
+    next_page_token: nextPageToken(found, list),
+  };
+  return { status: 200, body };
+}
+
+function toRedriveJson({ kind, runId, actor, at }: RedriveView): RunWithRedrives["redrives"][number] {
+  return { kind, run_id: runId === null ? null : formatId("run", runId), actor, at: timestamp(at) };
+}

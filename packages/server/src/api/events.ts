@@ -1,0 +1,27 @@
+import type { EventQuery } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import { type EventFilter, readEventTypes } from "../events/public-event.js";
+import type { ApiOptions, Handlers } from "./http/handler.js";
+import { idOrNotFound, jobIdOf } from "./references.js";
+
+export function eventHandlers({ engine, events }: ApiOptions): Pick<Handlers, "streamEvents"> {
+  return {
+    async streamEvents({ query, namespace, lastEventId }) {
+      const stream = events.open(await filterOf(engine, namespace, query), lastEventId);
+      const headers = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" };
+      return { status: 200, body: stream, contentType: "text/event-stream; charset=utf-8", headers };
+    },
+  };
+}
+
+async function filterOf(engine: ApiOptions["engine"], namespace: string, query: EventQuery): Promise<EventFilter> {
+  const { type, job, run, queue } = query;
+  const types = type === undefined ? undefined : readEventTypes(type);
+  return {
+    namespaceId: await engine.namespaceId(namespace),
+    ...(types !== undefined && { types }),
+    ...(job !== undefined && { jobId: await jobIdOf(engine, namespace, job) }),
+    ...(run !== undefined && { runId: formatId("run", idOrNotFound("run", run)) }),
+    ...(queue !== undefined && { queue }),
+  };
+}

@@ -1,0 +1,104 @@
+import type {
+  Forecast as ForecastJson,
+  JobExplanation as JobExplanationJson,
+  JobWarning,
+  RunExplanation as RunExplanationJson,
+} from "@carillon/contract";
+import { formatDuration, formatId } from "@carillon/core";
+import type {
+  CrowdedSecond,
+  Forecast,
+  JitterProposal,
+  JobExplanation,
+  RunExplanation,
+  RunView,
+} from "@carillon/engine";
+import { notFound } from "./http/errors.js";
+import type { ApiOptions, Handlers } from "./http/handler.js";
+import { toOccurrencesJson } from "./job-history.js";
+import { toNeighboursJson } from "./job-responses.js";
+import { idOrNotFound, jobRef } from "./references.js";
+import { calendarsOf, warningsOf } from "./schedules.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
+
+export function explanationHandlers({
+  engine,
+  now,
+}: ApiOptions): Pick<Handlers, "explainRun" | "explainJob" | "getForecast"> {
+  return {
+    async explainRun({ params, namespace }) {
+      const found = await engine.explainRun(namespace, idOrNotFound("run", params.id));
+      if (found === null) throw notFound(`There is no run ${params.id}.`);
+      return { status: 200, body: toRunExplanationJson(found.run, found.explanation) };
+    },
+    async getForecast({ query, namespace }) {
+      return { status: 200, body: toForecastJson(await engine.forecast(namespace, query.hours ?? 1)) };
+    },
+    async explainJob({ params, namespace }) {
+      const explanation = await engine.explainJob(namespace, jobRef(params.id));
+      const { job } = explanation;
+      const calendars = await calendarsOf(engine, namespace, job.schedule);
+      return { status: 200, body: toJobExplanationJson(explanation, warningsOf(job, calendars, now())) };
+    },
+  };
+}
+
+function toRunExplanationJson(run: RunView, { code, detail, until, facts }: RunExplanation): RunExplanationJson {
+  return {
+    run_id: formatId("run", run.id),
+    status: run.status,
+    code,
+    detail,
+    until: timestampOrNull(until),
+    facts: { ...facts },
+  };
+}
+
+function toJobExplanationJson(explanation: JobExplanation, warnings: JobWarning[]): JobExplanationJson {
+  const { job, state, code, detail, until, facts, run, outcomes } = explanation;
+  const { upstream } = toNeighboursJson(job);
+  return {
+    job_id: formatId("job", job.id),
+    state,
+    code,
+    detail,
+    until: timestampOrNull(until),
+    facts: { ...facts },
+    next_run_at: timestampOrNull(job.nextRunAt),
+    ...(upstream !== undefined && { upstream }),
+    run: run && toRunExplanationJson(run.run, run.explanation),
+    outcomes: outcomes.map(toOccurrencesJson),
+    warnings,
+  };
+}
+
+function toForecastJson(forecast: Forecast): ForecastJson {
+  const { from, until, isExact, jobs, sampledJobs, fires, perMinute, busiest, crowded, proposals } = forecast;
+  return {
+    from: timestamp(from),
+    until: timestamp(until),
+    exact: isExact,
+    jobs,
+    sampled_jobs: sampledJobs,
+    fires,
+    per_minute: [...perMinute],
+    busiest: busiest && toSecondJson(busiest),
+    crowded: crowded.map(toSecondJson),
+    proposals: proposals.map(toProposalJson),
+  };
+}
+
+function toSecondJson({ at, fires }: CrowdedSecond) {
+  return { at: timestamp(at), fires };
+}
+
+function toProposalJson({ description, jobs, examples, jitterMs, peakBefore, peakAfter }: JitterProposal) {
+  return {
+    description,
+    jobs,
+    examples: examples.map(({ id, key }) => ({ job_id: formatId("job", id), key })),
+    jitter: formatDuration(jitterMs),
+    peak_before: peakBefore,
+    peak_after: peakAfter,
+  };
+}

@@ -1,0 +1,203 @@
+import type {
+  CheckPayload,
+  RequestContext,
+  Operation,
+  OperationId,
+  operations,
+  ParamsOf,
+  QueryOf,
+  QuotaClass,
+  RefuseTarget,
+} from "@carillon/contract";
+import type { DurationMs, ErrorCode, Instant, TraceContext } from "@carillon/core";
+import type {
+  Backfills,
+  Breakers,
+  Calendars,
+  Callbacks,
+  Catalogue,
+  ChangeContext,
+  EngineApi,
+  Enqueueing,
+  Explanations,
+  Failures,
+  Forecasts,
+  JobChanges,
+  Limits,
+  Namespaces,
+  Operations,
+  Queues,
+  Receipt,
+  Receipts,
+  RunChanges,
+  RunLogs,
+  Webhooks,
+  WorkerDoor,
+  Workers,
+} from "@carillon/engine";
+import type { FastifyBaseLogger } from "fastify";
+import type { Readable } from "node:stream";
+import type { EventFilter } from "../../events/public-event.js";
+import type { AdmissionLoad, BudgetLimits } from "./admission.js";
+import type { CallerOf, QuotaLimits } from "./rate-quotas.js";
+import type { TracePlace, TracingPort } from "./tracing.js";
+
+/** A request that passed its checks, without the HTTP framework. */
+export interface Call<Op extends Operation> {
+  readonly params: ParamsOf<Op>;
+  readonly query: QueryOf<Op>;
+  /** Parsed JSON, otherwise unchecked: the handler validates it. */
+  readonly body: unknown;
+  readonly namespace: string;
+  /** The authenticated caller; always null in this version, which has no authentication. */
+  readonly actor: string | null;
+  /** The version that If-Match requires. */
+  readonly ifVersion?: number;
+  readonly requestId: string;
+  /** The caller's trace context; absent when the call is not traced. */
+  readonly trace?: TraceContext;
+  /** Stored with what the call creates; present only with an Idempotency-Key. */
+  readonly receipt?: Receipt;
+  /** Aborted when the caller disconnects; only for operations that wait. */
+  readonly signal?: AbortSignal;
+  /** The Last-Event-ID header; only for operations that stream. */
+  readonly lastEventId?: string;
+  /** The caller used the address, and therefore the field names, of another system. */
+  readonly legacySpelling: boolean;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Sent as JSON; as it is when `contentType` is set. Absent: the response has headers only. */
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Handler<Op extends Operation> = (call: Call<Op>) => ApiResponse | Promise<ApiResponse>;
+
+/** One handler for each declared operation: a missing one does not compile. */
+export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
+
+/** The caller's trace, as the parent of what the call creates. */
+export function traceOf({ trace }: { readonly trace?: TraceContext }): TracePlace {
+  return trace ?? { traceparent: undefined };
+}
+
+type ChangeCall = Pick<Call<Operation>, "actor" | "ifVersion" | "receipt" | "trace">;
+
+/** The actor and the precondition under which a call changes something. */
+export function contextOf({ actor, ifVersion, trace }: Omit<ChangeCall, "receipt">): ChangeContext {
+  return { actor, ...(ifVersion !== undefined && { ifVersion }), ...(trace !== undefined && { trace }) };
+}
+
+/** The same for a call that creates one thing, which its receipt then names. */
+export function contextWithReceipt(call: ChangeCall): ChangeContext {
+  const { receipt } = call;
+  return { ...contextOf(call), ...(receipt !== undefined && { receipt }) };
+}
+
+/** The time by the scheduler's clock, and the defaults for fields that a request leaves out. */
+export function momentOf(options: ApiOptions, namespace: string): RequestContext {
+  const { engine, now, catchupWindowMs, checkPayload, refuseTarget } = options;
+  return {
+    now: now(),
+    defaultsOf: (task) => engine.defaultsOf(namespace, task),
+    ...(catchupWindowMs !== undefined && { catchupWindowMs }),
+    ...(checkPayload !== undefined && { checkPayload }),
+    ...(refuseTarget !== undefined && { refuseTarget }),
+  };
+}
+
+/** One condition of readiness. */
+export interface HealthCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface HealthPort {
+  /** Checks the database, among others. Never throws, and has its own time limit. */
+  ready(): Promise<readonly HealthCheck[]>;
+}
+
+/** The source of /metrics, and the receiver of the API's own numbers. */
+export interface ApiMetrics {
+  readonly contentType: string;
+  render(): Promise<string>;
+  httpRequest(call: HttpObservation): void;
+  /** A call ended with a problem of this code. */
+  httpProblem(code: ErrorCode): void;
+  /** A call was refused because its caller's quota of this class is used up. */
+  rateLimited(quota: QuotaClass): void;
+  /** Exposes the calls in flight. */
+  watchAdmission(load: AdmissionLoad): void;
+}
+
+export interface HttpObservation {
+  readonly method: string;
+  /** The route's pattern, never the address: that would make a time series of every id. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export type ApiEngine = EngineApi &
+  RunLogs &
+  Receipts &
+  RunChanges &
+  Operations &
+  Enqueueing &
+  JobChanges &
+  Calendars &
+  Backfills &
+  Queues &
+  Namespaces &
+  Breakers &
+  Limits &
+  Failures &
+  Callbacks &
+  Catalogue &
+  Webhooks &
+  Workers &
+  Explanations &
+  Forecasts;
+
+/** Workers that connect over HTTP. */
+export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;
+
+export interface EventsPort {
+  /** Opens a stream of server-sent events. Throws overloaded. */
+  open(filter: EventFilter, lastEventId?: string): Readable;
+}
+
+export interface ApiOptions {
+  readonly engine: ApiEngine;
+  readonly workers: WorkersPort;
+  readonly health: HealthPort;
+  readonly metrics: ApiMetrics;
+  readonly events: EventsPort;
+  readonly version: string;
+  /** The scheduler's clock: the database's, as this node measures it. */
+  readonly now: () => Instant;
+  /** Older instants are refused; 24 h by default, as in the engine. */
+  readonly catchupWindowMs?: DurationMs;
+  /** Validates payloads of known tasks, so that a wrong one is refused at creation and not at its run. */
+  readonly checkPayload?: CheckPayload;
+  /** Refuses addresses of webhooks and callbacks; left out: all are accepted. */
+  readonly refuseTarget?: RefuseTarget;
+  readonly newRequestId: () => string;
+  /** Left out: calls are not traced. */
+  readonly tracing?: TracingPort;
+  /** Calls in flight at a time; more are refused. */
+  readonly admission?: BudgetLimits;
+  /** Requests per caller and time; left out: unlimited. */
+  readonly quotas?: { readonly limits: QuotaLimits; readonly monotonic: () => DurationMs };
+  /** Identifies the caller for the quotas; by default the namespace. */
+  readonly callerOf?: CallerOf;
+  readonly logger?: FastifyBaseLogger;
+  /** The namespace of calls without the header. */
+  readonly namespace?: string;
+  /** Serves callers without credentials, and therefore only callers on this machine, and no web pages of other sites. */
+  readonly dev?: { readonly loopbackOnly: true };
+}

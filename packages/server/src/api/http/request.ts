@@ -1,0 +1,140 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingHttpHeaders } from "node:http";
+import { checkJsonValue, checkValue, Findings, namespaceNameLength } from "@carillon/contract";
+import { CarillonError, namespaceNamePattern } from "@carillon/core";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Static, type TObject, Type } from "typebox";
+import { notFound } from "./errors.js";
+
+/** A change is a merge patch (RFC 7396), which has a type of its own. */
+const bodyTypes = ["application/json", "application/merge-patch+json"];
+
+/**
+ * Bodies are JSON. Bytes that are not UTF-8 are refused rather than replaced, and so are members named __proto__, which have a
+ * meaning in JavaScript that the caller cannot have intended.
+ */
+export function acceptJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser<Buffer>(bodyTypes, { parseAs: "buffer" }, (request, bytes, done) => {
+    if (bytes.length === 0) {
+      const isAllowed = request.routeOptions.config.mayBeEmpty === true;
+      return isAllowed ? done(null, undefined) : done(invalidJson("The body is empty; send a JSON object."));
+    }
+    if (!isUtf8(bytes)) return done(invalidJson("The body is not valid UTF-8."));
+    parseText(request, bytes.toString("utf8"), parse, done);
+  });
+}
+
+type Parser = ReturnType<FastifyInstance["getDefaultJsonParser"]>;
+type Done = (error: Error | null, body?: unknown) => void;
+
+function parseText(request: FastifyRequest, text: string, parse: Parser, done: Done): void {
+  // Readers may accept a byte order mark at the start (RFC 8259, section 8.1).
+  const json = text.startsWith("\ufeff") ? text.slice(1) : text;
+  void parse(request, json, (error, body) => {
+    if (error === null) done(null, body);
+    else done(invalidJson(`The body is not valid JSON: ${parseFailure(json)}`));
+  });
+}
+
+/** JSON.parse reports the position; the framework's own error does not. */
+function parseFailure(json: string): string {
+  try {
+    JSON.parse(json);
+    return "a member is named __proto__, or is a constructor with a prototype.";
+  } catch (error) {
+    return error instanceof Error ? `${error.message}.` : "it does not parse.";
+  }
+}
+
+function invalidJson(detail: string): CarillonError {
+  return new CarillonError("json_invalid", detail);
+}
+
+const noParameters = Type.Object({}, { additionalProperties: false });
+
+/**
+ * Reads a query string by its schema. Texts become numbers only where the schema has a number. A parameter that is unknown or
+ * given twice is refused, because a filter that is silently ignored shows the wrong rows.
+ */
+export function readQuery<Schema extends TObject>(schema: Schema | undefined, raw: unknown): Static<Schema> {
+  const findings = new Findings("query");
+  const expected: TObject = schema ?? noParameters;
+  const given: [string, unknown][] = Object.entries(raw ?? {});
+  const read = gatherRecords(
+    expected,
+    given.map(([name, value]) => [name, readParameter(expected, name, value, findings)]),
+  );
+  checkJsonValue(read, findings);
+  const valid = checkValue(expected, read, { findings });
+  findings.raise();
+  return valid as Static<Schema>;
+}
+
+/** `payload.a.b=c` is a member of the parameter payload, if the schema has a record of that name. */
+function gatherRecords(schema: TObject, given: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const isRecord = (name: string): boolean => "propertyNames" in (schema.properties[name] ?? {});
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of given) {
+    const dot = name.indexOf(".");
+    const record = name.slice(0, Math.max(dot, 0));
+    if (dot !== -1 && isRecord(record)) {
+      query[record] = { ...(query[record] as object | undefined), [name.slice(dot + 1)]: value };
+    } else query[name] = value;
+  }
+  return query;
+}
+
+function readParameter(schema: TObject, name: string, value: unknown, findings: Findings): unknown {
+  if (Array.isArray(value)) {
+    findings.add(`/${name}`, "field_invalid", "is given more than once; separate several values by commas");
+    return value[0];
+  }
+  const property: { readonly type?: unknown } = schema.properties[name] ?? {};
+  const isNumber = property.type === "integer" && typeof value === "string" && /^-?\d{1,400}$/.test(value);
+  // Numbers beyond the safe integers all mean "very large", which page_size caps.
+  return isNumber ? Math.max(-1, Math.min(Number(value), Number.MAX_SAFE_INTEGER)) : value;
+}
+
+/** Versions are four-byte integers; no job has a larger one. */
+const maxVersion = 2_147_483_647;
+
+/** The version that If-Match requires. Compressing proxies make an ETag weak, which does not matter here. */
+export function ifVersionOf(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const found = /^\s*(?:W\/)?"v(\d{1,20})"\s*$/.exec(header);
+  if (found !== null) return Math.min(Number(found[1]), maxVersion);
+  const shown = JSON.stringify(header.length <= 60 ? header : `${header.slice(0, 57)}…`);
+  const detail = `If-Match must be the one ETag of a response, such as "v7" with its quotes, not ${shown}`;
+  throw new CarillonError("field_invalid", detail, { items: [{ pointer: "If-Match", code: "field_invalid", detail }] });
+}
+
+export const namespaceHeader = "carillon-namespace";
+const namespacePattern = new RegExp(namespaceNamePattern);
+
+/** The namespace that a call names; the engine checks that it exists. */
+export function namespaceOf(headers: IncomingHttpHeaders, defaultName: string): string {
+  const given = headers[namespaceHeader];
+  if (given === undefined) return defaultName;
+  const name = typeof given === "string" ? readNamespaceName(given) : null;
+  if (name === null) throw noNamespace(String(given).slice(0, 100));
+  return name;
+}
+
+/** The text, if it can be the name of a namespace; null otherwise. */
+export function readNamespaceName(text: string): string | null {
+  return text.length <= namespaceNameLength && namespacePattern.test(text) ? text : null;
+}
+
+export const noNamespace = (name: string): CarillonError => notFound(`There is no namespace ${JSON.stringify(name)}.`);
+
+/** Characters of a caller's request id: none that could forge a log line or a header. */
+const requestIdPattern = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+
+export const requestIdHeader = "x-request-id";
+
+/** The caller's own id for the call if it is harmless, else a new one. */
+export function requestIdOf(given: string | readonly string[] | undefined, newRequestId: () => string): string {
+  return typeof given === "string" && requestIdPattern.test(given) ? given : newRequestId();
+}

@@ -1,0 +1,98 @@
+import { type BatchResult, normaliseJobRequest, type Operation, readJobBatch } from "@carillon/contract";
+import { formatId, isFinal, type JobSpec } from "@carillon/core";
+import type { CreatedJob, JobView } from "@carillon/engine";
+import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
+import { jobFilter, keysOf, refuseTotalWithStatus } from "./filters.js";
+import { toProblem } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, type Call, type Handlers, momentOf, traceOf } from "./http/handler.js";
+import type { Replays } from "./http/idempotency.js";
+import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
+import { noTracing } from "./http/tracing.js";
+import { isOneOff, JobResponses, toJobJson } from "./job-responses.js";
+
+type JobHandlers = Pick<Handlers, "createJob" | "createJobs" | "listJobs" | "getJob">;
+
+export function jobHandlers(options: ApiOptions): JobHandlers {
+  const { engine, tracing = noTracing } = options;
+  const responses = new JobResponses(options);
+  return {
+    async createJob(call) {
+      const { body, namespace, legacySpelling, receipt } = call;
+      const request = normaliseJobRequest(body, momentOf(options, namespace));
+      const job = await tracing.enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
+        engine.createJob(namespace, one, receipt),
+      );
+      return responses.created(job, { namespace, legacySpelling: legacySpelling || request.hasLegacySpelling });
+    },
+    async createJobs(call) {
+      const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
+        engine.createJobs(call.namespace, specs, receipt),
+      );
+      return batchResponse(outcomes, call.requestId);
+    },
+    async listJobs({ query, namespace }) {
+      const keys = keysOf(query);
+      if (keys !== null) {
+        const jobs = await engine.jobsOfKeys(namespace, keys);
+        return { status: 200, body: { jobs: jobs.map(toJobJson), next_page_token: null } };
+      }
+      const filter = jobFilter(query);
+      const list = ["jobs", namespace, filter, ...orderOf(query)];
+      if (query.total !== undefined) refuseTotalWithStatus(query);
+      const page = await engine.listJobs(namespace, filter, pageRequest(query, list));
+      const total = query.total === undefined ? undefined : await engine.totalJobs(namespace, filter, query.total);
+      return {
+        status: 200,
+        body: {
+          jobs: page.rows.map(toJobJson),
+          next_page_token: nextPageToken(page, list),
+          ...(total !== undefined && { total: { ...total } }),
+        },
+      };
+    },
+    async getJob({ params, namespace, legacySpelling }) {
+      const job = await responses.find(namespace, params.id);
+      const waitingOn = await explainOneOff(engine, namespace, job);
+      return responses.shown(job, { namespace, legacySpelling, waitingOn });
+    },
+  };
+}
+
+/** The responses to repeated calls whose first response was not stored. */
+export function jobReplays(options: ApiOptions): Replays {
+  const responses = new JobResponses(options);
+  return {
+    async createJob({ jobs = [] }, { namespace, legacySpelling }) {
+      const id = formatId("job", jobs[0] ?? "");
+      return responses.created(await responses.find(namespace, id), { namespace, legacySpelling });
+    },
+    async createJobs({ jobs = [] }, call) {
+      const outcomes = replayedItems(readBatch(options, call), jobs, (id): CreatedJob => ({ id }));
+      return batchResponse(outcomes, call.requestId);
+    },
+  };
+}
+
+/** Why the run of a one-off job waits; null: it does not wait, or the job is not a one-off. */
+async function explainOneOff(engine: ApiOptions["engine"], namespace: string, job: JobView) {
+  const { lastRun } = job;
+  if (lastRun === null || !isOneOff(job) || lastRun.status === "running" || isFinal(lastRun.status)) return null;
+  return engine.explain(namespace, lastRun);
+}
+
+function readBatch(
+  options: ApiOptions,
+  { body, namespace }: Pick<Call<Operation>, "body" | "namespace">,
+): ReadItem<JobSpec>[] {
+  const moment = momentOf(options, namespace);
+  return readJobBatch(body).map((job) => readItem(() => normaliseJobRequest(job, moment).spec));
+}
+
+function batchResponse(outcomes: readonly CreatedJob[], requestId: string): ApiResponse {
+  const results = outcomes.map((outcome): BatchResult => {
+    if ("id" in outcome) return { id: formatId("job", outcome.id) };
+    return { problem: toProblem(outcome.error, requestId).body };
+  });
+  const created = results.filter((one) => one.id !== undefined).length;
+  return { status: 200, body: { results, created, refused: results.length - created } };
+}

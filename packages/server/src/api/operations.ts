@@ -1,0 +1,76 @@
+import { type BulkOperation, readBulk } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { OperationView } from "@carillon/engine";
+import { notFound } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, contextOf, contextWithReceipt, type Handlers } from "./http/handler.js";
+import type { Replays } from "./http/idempotency.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { idOrNotFound, withJobIdInFilter } from "./references.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
+
+type OperationHandlers = Pick<Handlers, "bulkRuns" | "listOperations" | "getOperation" | "abortOperation">;
+
+export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
+  return {
+    async bulkRuns(call) {
+      const { dryRun, ...request } = readBulk(await withJobIdInFilter(engine, call.namespace, call.body));
+      if (!dryRun) return startedOperation(await engine.startBulk(call.namespace, request, contextWithReceipt(call)));
+      const { count, isLeast } = await engine.countBulk(call.namespace, request);
+      return { status: 200, body: { count, is_least: isLeast, dry_run: true } };
+    },
+    async listOperations({ query, namespace }) {
+      const list = ["operations", namespace];
+      const page = await engine.listOperations(namespace, pageRequest(query, list));
+      const body = { operations: page.rows.map(toOperationJson), next_page_token: nextPageToken(page, list) };
+      return { status: 200, body };
+    },
+    async getOperation({ params, namespace }) {
+      return shown(await engine.getOperation(namespace, idOrNotFound("op", params.id)), params.id);
+    },
+    async abortOperation(call) {
+      const { params, namespace } = call;
+      return shown(await engine.abortOperation(namespace, idOrNotFound("op", params.id), contextOf(call)), params.id);
+    },
+  };
+}
+
+/** The response to a repeated call whose first response was not stored. */
+export function operationReplays({ engine }: ApiOptions): Replays {
+  return {
+    async bulkRuns({ operation = "" }, { namespace }) {
+      const view = await engine.getOperation(namespace, operation);
+      if (view === null) throw notFound("The operation no longer exists.");
+      return startedOperation(view);
+    },
+  };
+}
+
+export function startedOperation(operation: OperationView): ApiResponse {
+  const body = toOperationJson(operation);
+  return { status: 202, body, headers: { Location: `/v1/operations/${body.id}` } };
+}
+
+function shown(operation: OperationView | null, id: string): ApiResponse {
+  if (operation === null) throw notFound(`There is no operation ${id}.`);
+  return { status: 200, body: toOperationJson(operation) };
+}
+
+function toOperationJson(operation: OperationView): BulkOperation {
+  const { action, target, state, stateReason, seen, done, failed, failures, actor } = operation;
+  return {
+    id: formatId("op", operation.id),
+    action,
+    state,
+    state_reason: stateReason,
+    total: "ids" in target ? target.ids.length : null,
+    seen,
+    done,
+    failed,
+    skipped: seen - done - failed,
+    failures: failures.map(({ id, code, detail }) => ({ id: formatId("run", id), code, detail })),
+    actor,
+    created_at: timestamp(operation.createdAt),
+    updated_at: timestamp(operation.updatedAt),
+    finished_at: timestampOrNull(operation.finishedAt),
+  };
+}

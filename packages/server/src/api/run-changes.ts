@@ -1,0 +1,44 @@
+import { readReschedule, readRunRepeat } from "@carillon/contract";
+import { CarillonError } from "@carillon/core";
+import { type ApiOptions, contextWithReceipt, type Handlers, momentOf } from "./http/handler.js";
+import { JobResponses } from "./job-responses.js";
+import { idOrNotFound } from "./references.js";
+import { newRunResponse, runOrExistingResponse, toRunJson } from "./run-responses.js";
+
+type RunChangeHandlers = Pick<Handlers, "cancelRun" | "rescheduleRun" | "retryRun" | "retryJob" | "replayRun">;
+
+export function runChangeHandlers(options: ApiOptions): RunChangeHandlers {
+  const { engine } = options;
+  const jobs = new JobResponses(options);
+  return {
+    async cancelRun({ params, namespace }) {
+      return { status: 200, body: toRunJson(await engine.cancelRun(namespace, idOrNotFound("run", params.id))) };
+    },
+    async rescheduleRun({ params, namespace, body }) {
+      const at = readReschedule(body, momentOf(options, namespace));
+      return {
+        status: 200,
+        body: toRunJson(await engine.rescheduleRun(namespace, idOrNotFound("run", params.id), at)),
+      };
+    },
+    async retryRun(call) {
+      const id = idOrNotFound("run", call.params.id);
+      const request = readRunRepeat(call.body);
+      const { run, isNew } = await engine.retryRun(call.namespace, id, request, contextWithReceipt(call));
+      return runOrExistingResponse(run, isNew);
+    },
+    async retryJob(call) {
+      const { params, namespace } = call;
+      const { lastRun } = await jobs.find(namespace, params.id);
+      if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
+      const request = readRunRepeat(call.body);
+      const { run, isNew } = await engine.retryRun(namespace, lastRun.id, request, contextWithReceipt(call));
+      return runOrExistingResponse(run, isNew);
+    },
+    async replayRun(call) {
+      const id = idOrNotFound("run", call.params.id);
+      const request = readRunRepeat(call.body);
+      return newRunResponse(await engine.replayRun(call.namespace, id, request, contextWithReceipt(call)));
+    },
+  };
+}

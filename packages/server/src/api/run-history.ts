@@ -1,0 +1,130 @@
+import type { JobStats as StatsJson, RunAttempts, RunEvents } from "@carillon/contract";
+import { formatId, isFinal } from "@carillon/core";
+import type { JobStats, RedriveView, RunView } from "@carillon/engine";
+import { notFound } from "./http/errors.js";
+import type { ApiOptions, Handlers } from "./http/handler.js";
+import { idOrNotFound, jobRef } from "./references.js";
+import { toErrorJson } from "./run-responses.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
+
+type AttemptJson = RunAttempts["attempts"][number];
+type EventJson = RunEvents["events"][number];
+
+export function runHistoryHandlers({
+  engine,
+}: ApiOptions): Pick<Handlers, "listRunAttempts" | "listRunEvents" | "getJobStats"> {
+  const find = async (namespace: string, text: string): Promise<RunView> => {
+    const run = await engine.getRun(namespace, idOrNotFound("run", text));
+    if (run === null) throw notFound(`There is no run ${text}.`);
+    return run;
+  };
+  return {
+    async listRunAttempts({ params, namespace }) {
+      return { status: 200, body: { attempts: toAttemptsJson(await find(namespace, params.id)) } };
+    },
+    async listRunEvents({ params, namespace }) {
+      const run = await find(namespace, params.id);
+      return { status: 200, body: { events: toEventsJson(run, await engine.redrivesOf(namespace, run.id)) } };
+    },
+    async getJobStats({ params, namespace }) {
+      return { status: 200, body: toStatsJson(await engine.jobStats(namespace, jobRef(params.id))) };
+    },
+  };
+}
+
+/** Earlier attempts are stored with the run; the last attempt is the run itself. */
+function toAttemptsJson(run: RunView): AttemptJson[] {
+  const before = run.attempts.map((record): AttemptJson => {
+    const { attempt, sessionId, startedAt, endedAt, outcome, error } = record;
+    return {
+      attempt,
+      worker_id: formatId("wrk", sessionId),
+      started_at: timestamp(startedAt),
+      ended_at: timestamp(endedAt),
+      outcome,
+      error: error === undefined ? null : toErrorJson(error),
+    };
+  });
+  const last = lastAttempt(run);
+  return last === null ? before : [...before, last];
+}
+
+function lastAttempt({
+  status,
+  statusReason,
+  attempt,
+  workerId,
+  startedAt,
+  finishedAt,
+  error,
+}: RunView): AttemptJson | null {
+  const outcome = outcomeOf(status, statusReason);
+  if (startedAt === null || outcome === null) return null;
+  return {
+    attempt,
+    worker_id: workerId === null ? null : formatId("wrk", workerId),
+    started_at: timestamp(startedAt),
+    ended_at: timestampOrNull(finishedAt),
+    outcome,
+    error: error && toErrorJson(error),
+  };
+}
+
+function outcomeOf(status: RunView["status"], reason: string | null): AttemptJson["outcome"] | null {
+  if (status === "running" || status === "succeeded" || status === "cancelled") return status;
+  if (status !== "failed" || reason === "expired") return null;
+  return reason === "timeout" || reason === "worker_lost" ? reason : "failed";
+}
+
+/** A timeline derived from the run, its attempts and its redrives; events are not stored. */
+function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson[] {
+  const nothing = { attempt: null, worker_id: null, run_id: null, detail: null };
+  const events: EventJson[] = [
+    { ...nothing, at: timestamp(run.createdAt), type: "created", detail: run.trigger.kind },
+    { ...nothing, at: timestamp(run.trigger.scheduledFor), type: "due" },
+  ];
+  for (const one of toAttemptsJson(run)) {
+    const { attempt, worker_id: worker, started_at: started, ended_at: ended, outcome, error } = one;
+    const of = { ...nothing, attempt, worker_id: worker };
+    events.push({ ...of, at: started, type: "started" });
+    if (ended !== null && outcome !== "running") {
+      events.push({ ...of, at: ended, type: outcome, detail: error?.message ?? null });
+    }
+  }
+  const { status, statusReason, finishedAt, runAt } = run;
+  if (status === "retrying") events.push({ ...nothing, at: timestamp(runAt), type: "next_try", detail: statusReason });
+  const hasEnd = events.some((event) => event.type === status || (status === "failed" && isEnd(event)));
+  if (isFinal(status) && finishedAt !== null && !hasEnd) {
+    events.push({ ...nothing, at: timestamp(finishedAt), type: endType(status), detail: statusReason });
+  }
+  for (const { kind, runId, at, actor } of redrives) {
+    const type = kind === "retry" ? "retried" : kind === "replay" ? "replayed" : "discarded";
+    events.push({ ...nothing, at: timestamp(at), type, run_id: runId && formatId("run", runId), detail: actor });
+  }
+  return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+function isEnd({ type }: EventJson): boolean {
+  return type === "timeout" || type === "worker_lost";
+}
+
+function endType(status: RunView["status"]): "succeeded" | "failed" | "cancelled" | "skipped" {
+  return status === "succeeded" || status === "cancelled" || status === "skipped" ? status : "failed";
+}
+
+function toStatsJson(stats: JobStats): StatsJson {
+  const { finished, succeeded, failed, cancelled, skipped, retried } = stats;
+  return {
+    finished,
+    succeeded,
+    failed,
+    cancelled,
+    skipped,
+    retried,
+    first_at: timestampOrNull(stats.firstAt),
+    last_at: timestampOrNull(stats.lastAt),
+    duration_p50_ms: stats.durationP50Ms,
+    duration_p95_ms: stats.durationP95Ms,
+    lag_p95_ms: stats.lagP95Ms,
+  };
+}

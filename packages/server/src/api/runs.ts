@@ -1,0 +1,188 @@
+import {
+  limits,
+  type Operation,
+  readRunBatch,
+  readRunCreate,
+  readRunNow,
+  type RunBatchResult,
+  type RunList,
+  type RunListQuery,
+} from "@carillon/contract";
+import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
+import type { Effect, EngineApi, EnqueuedRun, RunView } from "@carillon/engine";
+import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
+import { runFilter } from "./filters.js";
+import { notFound, toProblem } from "./http/errors.js";
+import {
+  type ApiEngine,
+  type ApiOptions,
+  type ApiResponse,
+  type Call,
+  contextWithReceipt,
+  type Handlers,
+  momentOf,
+  traceOf,
+} from "./http/handler.js";
+import type { Replay, Replays } from "./http/idempotency.js";
+import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
+import { noTracing } from "./http/tracing.js";
+import { JobResponses } from "./job-responses.js";
+import { idOrNotFound, jobRef, withJobId } from "./references.js";
+import { newRunResponse, type RunFacts, runOrExistingResponse, toRunJson } from "./run-responses.js";
+
+type RunHandlers = Pick<Handlers, "listRuns" | "getRun" | "listJobRuns" | "runJobNow" | "createRun" | "createRuns">;
+
+export function runHandlers(options: ApiOptions): RunHandlers {
+  const { engine, tracing = noTracing } = options;
+  const jobs = new JobResponses(options);
+  return {
+    async listRuns({ query, namespace }) {
+      return listRuns(engine, namespace, await withJobId(engine, namespace, query));
+    },
+    async listJobRuns({ params, query, namespace }) {
+      const job = await jobs.find(namespace, params.id);
+      return listRuns(engine, namespace, query, job.id);
+    },
+    async getRun(call) {
+      const { params, namespace } = call;
+      const waitMs = readWait(call.query);
+      const found = await engine.getRun(namespace, idOrNotFound("run", params.id));
+      if (found === null) throw notFound(`There is no run ${params.id}.`);
+      const run = await awaitEnd(engine, call, found, waitMs);
+      return { status: 200, body: toRunJson(run, await factsOf(engine, namespace, run)) };
+    },
+    async runJobNow(call) {
+      const waitMs = readWait(call.query);
+      const request = readRunNow(call.body);
+      const run = await engine.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
+      return newRunResponse(await awaitEnd(engine, call, run, waitMs));
+    },
+    async createRun(call) {
+      const { body, namespace, receipt } = call;
+      const waitMs = readWait(call.query);
+      const spec = readRunCreate(body, momentOf(options, namespace));
+      const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
+        engine.enqueueShown(namespace, one, receipt),
+      );
+      return runOrExistingResponse(await awaitEnd(engine, call, run, waitMs), isNew);
+    },
+    async createRuns(call) {
+      const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
+        engine.enqueueMany(call.namespace, specs, receipt),
+      );
+      return batchResponse(outcomes, call.requestId);
+    },
+  };
+}
+
+/** The responses to repeated calls whose first response was not stored. */
+export function runReplays(options: ApiOptions): Replays {
+  const { engine } = options;
+  const runOf = async ({ runs = [] }: Effect, namespace: string): Promise<RunView> => {
+    const id = runs[0]?.id ?? "";
+    const run = await engine.getRun(namespace, id);
+    if (run === null) throw notFound(`The run ${formatId("run", id)} no longer exists.`);
+    return run;
+  };
+  // A caller that waited for the end of the run and lost the response waits again.
+  const ended = async (effect: Effect, call: Call<Operation>): Promise<RunView> => {
+    const query = (call.query ?? {}) as AwaitCall["query"];
+    return awaitEnd(engine, { ...call, query }, await runOf(effect, call.namespace), readWait(query));
+  };
+  const newRun: Replay = async (effect, call) => newRunResponse(await ended(effect, call));
+  const runOrExisting: Replay = async (effect, call) => runOrExistingResponse(await ended(effect, call), true);
+  return {
+    createRun: runOrExisting,
+    retryRun: runOrExisting,
+    retryJob: runOrExisting,
+    runJobNow: newRun,
+    replayRun: newRun,
+    async createRuns({ runs = [] }, call) {
+      const outcomes = replayedItems(readBatch(options, call), runs, (run): EnqueuedRun => run);
+      return batchResponse(outcomes, call.requestId);
+    },
+  };
+}
+
+function readBatch(
+  options: ApiOptions,
+  { body, namespace }: Pick<Call<Operation>, "body" | "namespace">,
+): ReadItem<EnqueueSpec>[] {
+  const moment = momentOf(options, namespace);
+  return readRunBatch(body).map((run) => readItem(() => readRunCreate(run, moment)));
+}
+
+function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string): ApiResponse {
+  const results = outcomes.map((outcome): RunBatchResult => {
+    if ("id" in outcome) return { id: formatId("run", outcome.id), is_new: outcome.isNew };
+    return { problem: toProblem(outcome.error, requestId).body };
+  });
+  const created = results.filter((one) => one.is_new === true).length;
+  const duplicates = results.filter((one) => one.is_new === false).length;
+  return { status: 200, body: { results, created, duplicates, refused: results.length - created - duplicates } };
+}
+
+async function factsOf(engine: ApiEngine, namespace: string, run: RunView): Promise<RunFacts> {
+  if (run.status === "running") return {};
+  if (!isFinal(run.status)) return { waitingOn: await engine.explain(namespace, run) };
+  if (run.status !== "failed") return {};
+  const redrives = await engine.redrivesOf(namespace, run.id);
+  return { retriedAs: redrives.find(({ kind }) => kind === "retry")?.runId ?? null };
+}
+
+/** One page of runs: of the namespace, or of one job. */
+export async function listRuns(
+  engine: EngineApi,
+  namespace: string,
+  query: RunListQuery,
+  jobId?: string,
+): Promise<ApiResponse> {
+  const filter = runFilter(query, jobId);
+  if (filter === undefined) return { status: 200, body: noRuns(query) };
+  const list = ["runs", namespace, filter, ...orderOf(query)];
+  const page = await engine.listRuns(namespace, filter, pageRequest(query, list));
+  const total = query.total === undefined ? undefined : await engine.totalRuns(namespace, filter, query.total);
+  return {
+    status: 200,
+    body: {
+      runs: page.rows.map((run) => toRunJson(run)),
+      next_page_token: nextPageToken(page, list),
+      ...(total !== undefined && { total: { ...total } }),
+    },
+  };
+}
+
+function noRuns({ total }: RunListQuery): RunList {
+  const none = { count: 0, accuracy: "exact" } as const;
+  return { runs: [], next_page_token: null, ...(total !== undefined && { total: none }) };
+}
+
+interface AwaitCall {
+  readonly namespace: string;
+  readonly query: { readonly wait?: string };
+  readonly signal?: AbortSignal;
+}
+
+/** The time that the caller is willing to wait. Read before the call does anything, so that a wrong value has no effect. */
+function readWait({ wait }: AwaitCall["query"]): DurationMs {
+  if (wait === undefined) return 0;
+  try {
+    return Math.min(parseDuration(wait), limits.waitMs);
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error;
+    const item = { pointer: "?wait", code: error.code, detail: error.message };
+    throw new CarillonError(error.code, `?wait: ${error.message}`, { items: [item] });
+  }
+}
+
+/** The run after its end, or as it is when the time is over. */
+async function awaitEnd(
+  engine: Pick<ApiEngine, "awaitRun" | "getRun">,
+  { namespace, signal }: AwaitCall,
+  run: RunView,
+  waitMs: DurationMs,
+): Promise<RunView> {
+  if (waitMs <= 0 || isFinal(run.status)) return run;
+  const ended = await engine.awaitRun(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
+  return ended ?? (await engine.getRun(namespace, run.id)) ?? run;
+}

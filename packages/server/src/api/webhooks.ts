@@ -1,0 +1,173 @@
+import { randomBytes } from "node:crypto";
+import {
+  type CallbackSecret,
+  type Delivery,
+  type Webhook,
+  readWebhookCreate,
+  readWebhookPatch,
+  readWebhookRotate,
+} from "@carillon/contract";
+import { formatId, isFinal } from "@carillon/core";
+import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
+import { secretBytes, secretOf, statusOfError } from "../events/webhook-delivery.js";
+import { notFound } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { idOrNotFound } from "./references.js";
+import { toRunJson } from "./run-responses.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
+
+type EndpointHandlers = Pick<
+  Handlers,
+  "createWebhook" | "listWebhooks" | "getWebhook" | "updateWebhook" | "deleteWebhook" | "rotateWebhookSecret"
+>;
+type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "getDelivery" | "redeliver">;
+
+type SecretHandlers = Pick<Handlers, "getCallbackSecret" | "rotateCallbackSecret">;
+
+export function webhookHandlers(options: ApiOptions): EndpointHandlers & DeliveryHandlers & SecretHandlers {
+  return { ...endpointHandlers(options), ...deliveryHandlers(options), ...secretHandlers(options) };
+}
+
+function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandlers {
+  return {
+    async createWebhook({ body, namespace }) {
+      const secret = secretOf(randomBytes(secretBytes));
+      const made = await engine.createWebhook(namespace, readWebhookCreate(body, refuseTarget), secret);
+      const Location = `/v1/webhooks/${formatId("whk", made.id)}`;
+      return { status: 201, body: { ...toWebhookJson(made), secret }, headers: { ...etag(made), Location } };
+    },
+    async listWebhooks({ query, namespace }) {
+      const list = ["webhooks", namespace];
+      const page = await engine.listWebhooks(namespace, pageRequest(query, list));
+      return {
+        status: 200,
+        body: { webhooks: page.rows.map(toWebhookJson), next_page_token: nextPageToken(page, list) },
+      };
+    },
+    async getWebhook({ params, namespace }) {
+      const found = await engine.getWebhook(namespace, idOf(params));
+      if (found === null) throw notFound(`There is no webhook endpoint ${params.id}.`);
+      return shown(found);
+    },
+    async updateWebhook(call) {
+      const change = readWebhookPatch(call.body, refuseTarget);
+      return shown(await engine.changeWebhook(call.namespace, idOf(call.params), change, contextOf(call)));
+    },
+    async deleteWebhook({ params, namespace }) {
+      await engine.deleteWebhook(namespace, idOf(params));
+      return { status: 204 };
+    },
+    async rotateWebhookSecret({ params, body, namespace }) {
+      const { overlapMs } = readWebhookRotate(body);
+      const secret = secretOf(randomBytes(secretBytes));
+      const changed = await engine.rotateWebhookSecret(namespace, idOf(params), secret, overlapMs);
+      return { status: 200, body: { ...toWebhookJson(changed), secret }, headers: etag(changed) };
+    },
+  };
+}
+
+function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
+  return {
+    async testWebhook({ params, namespace }) {
+      return { status: 202, body: toDeliveryJson(await engine.testWebhook(namespace, idOf(params))) };
+    },
+    async listDeliveries({ params, query, namespace }) {
+      const id = idOf(params);
+      const list = ["deliveries", namespace, id];
+      const page = await engine.listDeliveries(namespace, id, pageRequest(query, list));
+      const deliveries = page.rows.map(toDeliveryJson);
+      return { status: 200, body: { deliveries, next_page_token: nextPageToken(page, list) } };
+    },
+    async getDelivery({ params, namespace }) {
+      const run = await engine.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
+      return { status: 200, body: toDeliveryJson(run) };
+    },
+    async redeliver({ params, namespace }) {
+      const run = await engine.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
+      return { status: 202, body: toDeliveryJson(run) };
+    },
+  };
+}
+
+function secretHandlers({ engine }: ApiOptions): SecretHandlers {
+  return {
+    async getCallbackSecret({ namespace }) {
+      const found = await engine.getCallbackSecret(namespace);
+      if (found === null)
+        throw notFound("The namespace has no secret for callbacks yet; the first callback creates one.");
+      return { status: 200, body: toCallbackSecretJson(found) };
+    },
+    async rotateCallbackSecret({ body, namespace }) {
+      const { overlapMs } = readWebhookRotate(body);
+      const secret = secretOf(randomBytes(secretBytes));
+      const made = await engine.rotateCallbackSecret(namespace, secret, overlapMs);
+      return { status: 200, body: { ...toCallbackSecretJson(made), secret } };
+    },
+  };
+}
+
+const idOf = ({ id }: { readonly id: string }): string => idOrNotFound("whk", id);
+
+const etag = ({ version }: WebhookView): { ETag: string } => ({ ETag: `"v${version}"` });
+
+const shown = (webhook: WebhookView): ApiResponse => ({
+  status: 200,
+  body: toWebhookJson(webhook),
+  headers: etag(webhook),
+});
+
+function toWebhookJson(webhook: WebhookView): Webhook {
+  return {
+    id: formatId("whk", webhook.id),
+    url: webhook.url,
+    on: [...webhook.on],
+    tasks: webhook.tasks && [...webhook.tasks],
+    queues: webhook.queues && [...webhook.queues],
+    include: [...webhook.include],
+    description: webhook.description,
+    enabled: webhook.isEnabled,
+    disabled_reason: webhook.disabledReason,
+    failing_since: timestampOrNull(webhook.failingSince),
+    old_secret_until: timestampOrNull(webhook.oldSecretUntil),
+    version: webhook.version,
+    created_at: timestamp(webhook.createdAt),
+    updated_at: timestamp(webhook.updatedAt),
+  };
+}
+
+function toCallbackSecretJson({ madeAt, oldSecretUntil }: CallbackSecretView): CallbackSecret {
+  return { made_at: timestamp(madeAt), old_secret_until: timestampOrNull(oldSecretUntil) };
+}
+
+/** The run that sends a message, with the fields that the owner of the endpoint needs. */
+function toDeliveryJson(run: RunView): Delivery {
+  const { message } = run.payload as WebhookDelivery;
+  const { error: last, attempts } = toRunJson(run);
+  const error = withoutStack(isFinal(run.status) ? last : (attempts.at(-1)?.error ?? null));
+  return {
+    id: formatId("run", run.id),
+    message_id: message.id,
+    type: message.type,
+    run_id: run.trigger.id === null ? null : formatId("run", run.trigger.id),
+    status: run.status,
+    attempt: run.attempt,
+    next_attempt_at: run.status === "retrying" ? timestamp(run.runAt) : null,
+    created_at: timestamp(run.createdAt),
+    finished_at: timestampOrNull(run.finishedAt),
+    response_status: responseStatus(run.output) ?? statusOfError(error?.type),
+    error,
+  };
+}
+
+/** The stack is the server's own code, which does not help the owner of the endpoint. */
+function withoutStack(error: Delivery["error"]): Delivery["error"] {
+  if (error === null) return null;
+  const { stack: _, ...rest } = error;
+  return rest;
+}
+
+function responseStatus(output: unknown): number | null {
+  if (typeof output !== "object" || output === null || !("status" in output)) return null;
+  return typeof output.status === "number" ? output.status : null;
+}

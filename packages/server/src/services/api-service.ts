@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { type Database, type WorkerDoor, writeProbe } from "@carillon/engine";
+import { AddressRules, activeTraceParent, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
+import { type Api, createApi } from "../api/app.js";
+import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort, HealthCheck, HealthPort } from "../api/http/handler.js";
+import type { QuotaLimits } from "../api/http/rate-quotas.js";
+import { withTimeout } from "../timeout.js";
+import { describePortOwner, isPortInUse, portInUse } from "./port-in-use.js";
+import { type NodeContext, nodeTimers, type Service } from "./service.js";
+
+/** Ports above the configured one that `dev` tries. */
+const NEXT_PORTS = 20;
+
+export interface ApiServiceOptions {
+  readonly engine: () => ApiEngine;
+  readonly workers: () => WorkerDoor;
+  readonly database: () => Database;
+  readonly metrics: () => ApiMetrics;
+  readonly events: EventsPort & { stop(): void };
+  readonly checkPayload: NonNullable<ApiOptions["checkPayload"]>;
+  /** Set by `dev`; a server uses the configured port or fails. */
+  readonly takesNextPort: boolean;
+}
+
+/** Runs the HTTP API. */
+export class ApiService implements Service {
+  readonly name = "api";
+  readonly #context: NodeContext;
+  readonly #options: ApiServiceOptions;
+  #app: Api | null = null;
+  #url = "";
+
+  constructor(context: NodeContext, options: ApiServiceOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** The address of the API; empty until it listens. */
+  get url(): string {
+    return this.#url;
+  }
+
+  async start(): Promise<void> {
+    if (this.#app !== null) return;
+    const { config } = this.#context;
+    const last = config.port + (this.#options.takesNextPort && config.port !== 0 ? NEXT_PORTS : 0);
+    for (let port = config.port; ; port++) {
+      const app = this.#makeApp();
+      try {
+        this.#url = await app.listen({ host: config.host, port });
+        this.#app = app;
+        return;
+      } catch (error) {
+        await app.close();
+        if (!isPortInUse(error)) throw error;
+        await this.#reportInUse(port, last, error);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    const app = this.#app;
+    this.#app = null;
+    if (app === null) return;
+    // Waiting polls would delay the close: their workers reconnect to another node.
+    this.#options.workers().stop();
+    this.#options.events.stop();
+    await app.close();
+  }
+
+  #makeApp(): Api {
+    const { config, logger, version } = this.#context;
+    const { engine, workers, database, metrics, events, checkPayload } = this.#options;
+    const rules = new AddressRules(config.outboundAllowlist ?? []);
+    return createApi({
+      engine: engine(),
+      workers: workers(),
+      health: readiness(database),
+      metrics: metrics(),
+      events,
+      checkPayload,
+      refuseTarget: (url) => closedAddress(url, rules),
+      version,
+      now: () => database().clock.now(),
+      newRequestId: randomUUID,
+      tracing: { beginSpan, activeTraceParent, enqueueTraced },
+      admission: { calls: config.maxInflightRequests, bytes: config.maxInflightBytes },
+      quotas: { limits: quotaLimits(config), monotonic: () => nodeTimers.monotonic() },
+      logger: logger.child({ component: this.name }),
+      dev: { loopbackOnly: true },
+    });
+  }
+
+  async #reportInUse(port: number, last: number, error: unknown): Promise<void> {
+    if (port === last) throw await portInUse(port, error);
+    const owner = await describePortOwner(port);
+    this.#context.logger.warn({ component: this.name }, `port ${port} is in use${owner}; trying ${port + 1}`);
+  }
+}
+
+function quotaLimits({ quotaRead, quotaWrite, quotaBulk, quotaStream }: NodeContext["config"]): QuotaLimits {
+  return { read: quotaRead, write: quotaWrite, bulk: quotaBulk, stream: quotaStream };
+}
+
+/** A probe that hangs is worse than one that fails. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** Ready means that the database answers and accepts writes now, not some time ago. Concurrent probes share one check. */
+export function readiness(database: () => Database): HealthPort {
+  let running: Promise<readonly HealthCheck[]> | null = null;
+  const probes = new WeakMap<Database, () => Promise<boolean>>();
+  const probeOf = (of: Database): (() => Promise<boolean>) => {
+    const probe = probes.get(of) ?? writeProbe(of);
+    probes.set(of, probe);
+    return probe;
+  };
+  const check = (): Promise<readonly HealthCheck[]> => {
+    const checks = [
+      bounded("database", () => checkDatabase(database())),
+      bounded("writes", () => checkWrites(probeOf(database()))),
+    ];
+    return Promise.all(checks).finally(() => {
+      running = null;
+    });
+  };
+  return { ready: () => (running ??= check()) };
+}
+
+function bounded(name: string, check: () => Promise<string>): Promise<HealthCheck> {
+  const timedOut = (): HealthCheck => ({ name, ok: false, detail: `No answer within ${CHECK_TIMEOUT_MS} ms.` });
+  return withTimeout(CHECK_TIMEOUT_MS, runCheck(name, check), timedOut);
+}
+
+async function runCheck(name: string, check: () => Promise<string>): Promise<HealthCheck> {
+  try {
+    return { name, ok: true, detail: await check() };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function checkDatabase(database: Database): Promise<string> {
+  const { roundTripMs } = await database.clock.tick();
+  return `Answers in ${Math.ceil(roundTripMs)} ms.`;
+}
+
+async function checkWrites(canWrite: () => Promise<boolean>): Promise<string> {
+  if (await canWrite()) return "Accepted.";
+  throw new Error("Another session holds a lock on a table that calls write to.");
+}

@@ -1,0 +1,153 @@
+import { CarillonError, type IdPrefix, shownId } from "@carillon/core";
+import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
+import { LogThrottle, type WorkerEvent } from "@carillon/worker";
+import type { Logger } from "pino";
+
+/** Events that an operator must see are warnings; those of normal operation are debug. */
+export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEvent): void {
+  const log = logger.child({ component: "database" });
+  switch (type) {
+    case "database.down":
+      return log.error(plain(event), "the database is down; calls get 503 until it is back");
+    case "database.up":
+      return log.info(plain(event), "the database is back");
+    case "clock.stepped":
+      return log.warn(plain(event), "the clock of the database was changed, or this machine was suspended");
+    case "listen.unavailable":
+    case "statement_names.off":
+      return log.warn(plain(event), type);
+    default:
+      return log.debug(plain(event), type);
+  }
+}
+
+/** Events of every run: they must cost nothing unless debug is enabled. */
+const perRunEvents: ReadonlySet<EngineEvent["type"]> = new Set([
+  "run.fired",
+  "run.claimed",
+  "run.progressed",
+  "run.finished",
+]);
+
+/** Events of a cluster: debug on a node with an embedded database, which has no others. */
+const clusterEvents: ReadonlySet<EngineEvent["type"]> = new Set([
+  "shards.gained",
+  "shards.taken_over",
+  "node.joined",
+  "node.left",
+]);
+
+export interface EngineLogOptions {
+  /** No other node can be alive. */
+  readonly isOnlyNode?: boolean;
+}
+
+export function logEngineEvent(
+  logger: Logger,
+  engineEvent: EngineEvent,
+  { isOnlyNode = false }: EngineLogOptions = {},
+): void {
+  if (perRunEvents.has(engineEvent.type) && !logger.isLevelEnabled("debug")) return;
+  const { type, ...event } = engineEvent;
+  const log = logger.child({ component: "engine" });
+  if (isOnlyNode && clusterEvents.has(type)) return log.debug(plain(event), type);
+  switch (type) {
+    case "loop.failed":
+      return log[levelOfFailure(event)](plain(event), "a background loop failed and will be retried");
+    case "session.expired":
+    case "run.rescued":
+    case "write.refused":
+    case "shards.lost":
+    case "node.dead":
+    case "node.skewed":
+    case "leases.voided":
+    case "lineage.unknown":
+    case "job.parked":
+    case "run.sla_breached":
+      return log.warn(plain(event), type);
+    case "shards.gained":
+    case "shards.taken_over":
+    case "node.joined":
+    case "node.left":
+    case "node.in_time":
+    case "backfill.ended":
+      return log.info(plain(event), type);
+    default:
+      return log.debug(plain(event), type);
+  }
+}
+
+/** For `dev`: each run that has ended, throttled by task and status. */
+export function runEndLog(logger: Logger, monotonic: () => number): (event: EngineEvent) => void {
+  const log = logger.child({ component: "run" });
+  const throttle = new LogThrottle(monotonic);
+  return (event) => {
+    if (event.type !== "run.finished") return;
+    const { task, status, durationMs, runId } = event;
+    const passed = throttle.admit(`${task} ${status}`);
+    if (passed === null) return;
+    const about = { run_id: shownId("run", runId), ...(passed.suppressed > 0 && { not_logged: passed.suppressed }) };
+    log[status === "failed" ? "warn" : "info"](about, `${task} ${status} in ${Math.round(durationMs)} ms`);
+  };
+}
+
+export interface WorkerLogOptions {
+  readonly monotonic: () => number;
+  /** Whether the log has stacks: useful for the user's own tasks. */
+  readonly stacks: boolean;
+}
+
+/** Failed attempts are throttled by task and error: a task that always fails must not fill the disk. */
+export function workerLog(logger: Logger, { monotonic, stacks }: WorkerLogOptions): (event: WorkerEvent) => void {
+  const log = logger.child({ component: "worker" });
+  const throttle = new LogThrottle(monotonic);
+  return (event) => {
+    if (event.type !== "run.attempt_failed") return logWorkerEvent(log, event);
+    const { runId, task, attempt, maxAttempts, error } = event;
+    const passed = throttle.admit(`${task} ${error.type}`);
+    if (passed === null) return;
+    const about = {
+      run_id: shownId("run", runId),
+      ...(passed.suppressed > 0 && { not_logged: passed.suppressed }),
+      ...(stacks && error.stack !== undefined && { err: { type: error.type, stack: error.stack } }),
+    };
+    log.warn(about, `attempt ${attempt} of ${maxAttempts} of ${task} failed: ${error.type}: ${error.message}`);
+  };
+}
+
+function logWorkerEvent(log: Logger, { type, ...event }: WorkerEvent): void {
+  if (type === "worker.started") return log.debug(plain(event), type);
+  if (type === "worker.drained") return log.info(plain(event), type);
+  return log[levelOfFailure(event)](plain(event), type);
+}
+
+/** The loss of the database is logged once; the failures that follow from it are debug. */
+function levelOfFailure(event: object): "debug" | "warn" {
+  const error = "error" in event ? event.error : null;
+  return error instanceof CarillonError && error.code === "database_unavailable" ? "debug" : "warn";
+}
+
+const idNames: Readonly<Record<string, readonly [name: string, prefix: IdPrefix]>> = {
+  runId: ["run_id", "run"],
+  jobId: ["job_id", "job"],
+  nodeId: ["node_id", "node"],
+  sessionId: ["worker_id", "wrk"],
+  backfillId: ["backfill_id", "bkf"],
+  from: ["from", "node"],
+};
+
+/** An Error would be logged as {}, and internal ids are replaced by public ones. */
+function plain(event: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { reason, error, ...others } = event;
+  const rest = Object.fromEntries(
+    Object.entries(others).map(([field, value]) => {
+      const [name, prefix] = idNames[field] ?? [];
+      return name === undefined || prefix === undefined || typeof value !== "string"
+        ? [field, value]
+        : [name, shownId(prefix, value)];
+    }),
+  );
+  const thrown = reason ?? error;
+  if (thrown === undefined) return rest;
+  return thrown instanceof Error ? { ...rest, reason: thrown.message } : { ...rest, reason: thrown };
+}
