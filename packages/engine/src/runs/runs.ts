@@ -18,7 +18,7 @@ type RunsContext = Pick<
 
 /** The runs of a namespace, live and finished. */
 export class Runs {
-  /** The parts that other components use, which go by a namespace's id. */
+  /** The parts that other components use. They take the id of a namespace. */
   readonly reader: RunReader;
   readonly lister: RunLister;
   readonly changer: RunChanger;

@@ -26,7 +26,7 @@ export class AdmissionHarness {
 
   static async create(): Promise<AdmissionHarness> {
     const h = await storeHarness();
-    await h.store.queueBook.ensure(1, ["default"]);
+    await h.store.catalog.queues.ensure(1, ["default"]);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "gated" }]);
     return new AdmissionHarness(h, lane);
   }

@@ -9,7 +9,7 @@ afterEach(() => h.close());
 
 const byKey = { concurrency: { key: "customer:{payload.key}", limit: 2 } };
 
-test("no more runs of a key run at once than its limit, and all of them run [INV-14]", async () => {
+test("no more runs of a key are open at once than its limit, and all of them run [INV-14]", async () => {
   const engine = await h.startNode();
   await h.enqueue(
     engine,
@@ -26,7 +26,7 @@ test("no more runs of a key run at once than its limit, and all of them run [INV
   expect([...h.maxOpen().values()]).toEqual([2, 2]);
 });
 
-test("a limit without a key is the job's own: another job of the same task has its own [INV-14]", async () => {
+test("a limit without a key counts the runs of one job: another job of the same task has its own [INV-14]", async () => {
   const engine = await h.startNode();
   for (const key of ["a", "b"]) {
     const what = { task: "work", payload: { key }, queue: "default", priority: 4, labels: {} };
@@ -48,7 +48,7 @@ test("a limit without a key is the job's own: another job of the same task has i
   expect(await h.query("select scope from carillon.limit_key")).toEqual([{ scope: "job" }, { scope: "job" }]);
 });
 
-test("a queue's own limit holds for runs that have none [INV-14]", async () => {
+test("the limit of a queue holds for runs that have no limits [INV-14]", async () => {
   const engine = await h.startNode();
   await engine.api.changeQueue("default", "default", { concurrency: { limit: 2 } }, { actor: null });
   await h.enqueue(
@@ -71,7 +71,7 @@ test("a queue's own limit holds for runs that have none [INV-14]", async () => {
   await h.until(() => h.open.length === 3);
 });
 
-test("a namespace's own limit holds for all its runs, limited otherwise or not [INV-14]", async () => {
+test("the limit of a namespace holds for all its runs, with or without other limits [INV-14]", async () => {
   const engine = await h.startNode();
   await engine.api.changeNamespace("default", { concurrency: { limit: 2 } }, { actor: null });
   await h.enqueue(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Retention } from "../../../../src/runs/retention.js";
-import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
-import { testContext } from "../../../harness/test-context.js";
+import { Retention } from "../../../src/runs/retention.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { testContext } from "../../harness/test-context.js";
 
 let h: StoreHarness;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function countOf(text: string): Promise<number> {
 }
 
 describe("the days of history", () => {
-  it("are made once, also when several nodes make them at the same time", async () => {
+  it("days of history are created once, also when several nodes create them at the same time", async () => {
     const far = Date.parse("2031-05-01T12:00:00Z");
     const made = await Promise.all([1, 2, 3, 4].map(() => h.store.historyDays.ensure(far, 5)));
     expect(made.every((count) => count <= 5)).toBe(true);
@@ -30,7 +30,7 @@ describe("the days of history", () => {
     expect(names.rows.map((row) => row.relname)).toEqual([1, 2, 3, 4, 5].map((day) => `run_history_2031050${day}`));
   });
 
-  it("are made by the first run that ends in one that is missing", async () => {
+  it("a missing day of history is created by the first run that ends on it", async () => {
     const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
     const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10).replaceAll("-", "");
     for (const day of [today, tomorrow]) await h.db.query({ text: `drop table if exists carillon.run_history_${day}` });
@@ -43,7 +43,7 @@ describe("the days of history", () => {
     expect(await h.store.reads.finished(1, [id], 0)).toHaveLength(1);
   });
 
-  it("go after their time, and what was done about their runs and the kinds of their errors with them", async () => {
+  it("old days of history are dropped, with the redrives and the error groups of their runs", async () => {
     const [old, young] = [Date.now() - 91 * dayMs, Date.now() - 89 * dayMs];
     for (const at of [old, young]) {
       await h.store.historyDays.ensure(at, 1);

@@ -17,24 +17,24 @@ const run: EndedLate = {
   endedAt: 1_050,
 };
 
-function told(over: Partial<EndedLate>): unknown[] {
+function eventsOf(over: Partial<EndedLate>): unknown[] {
   const events: EngineEvent[] = [];
   emitLateEnds([{ ...run, ...over }], (event) => void events.push(event));
   return events.map((event) => event.type === "run.sla_breached" && [event.term, event.by, event.lateMs]);
 }
 
-describe("a run that the server ends later than was promised", () => {
-  it("did not start in time either, if no worker ever had it", () => {
-    expect(told({})).toEqual([
+describe("a run that the server ends later than its SLA", () => {
+  it("a run that the server ends late is late at its start too, if no worker ever claimed it", () => {
+    expect(eventsOf({})).toEqual([
       ["start", 1_010, 40],
       ["finish", 1_020, 30],
     ]);
-    expect(told({ fence: 1 })).toEqual([["finish", 1_020, 30]]);
+    expect(eventsOf({ fence: 1 })).toEqual([["finish", 1_020, 30]]);
   });
 
-  it("is not told of where nothing was promised, or it was in time", () => {
-    expect(told({ sla: null })).toEqual([]);
-    expect(told({ endedAt: 1_010 })).toEqual([]);
-    expect(told({ trigger: "backfill:b" })).toEqual([]);
+  it("a run without an SLA, or one that ends in time, emits no event", () => {
+    expect(eventsOf({ sla: null })).toEqual([]);
+    expect(eventsOf({ endedAt: 1_010 })).toEqual([]);
+    expect(eventsOf({ trigger: "backfill:b" })).toEqual([]);
   });
 });
