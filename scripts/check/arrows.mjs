@@ -57,6 +57,7 @@ export const folderOrders = {
       "operations",
       "explain",
       "forecast",
+      "flat-api.ts",
       "engine.ts",
     ],
   },

@@ -18,7 +18,15 @@ import { outputForm, printThing, renderJson } from "../output.js";
 import { Reconnect } from "../reconnect.js";
 import { type Column, renderFields } from "../table.js";
 import { printUndo } from "../undo.js";
-import { type Call, changeCommand, getCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
+import {
+  type Change,
+  type Call,
+  changeCommand,
+  getCommand,
+  listCommand,
+  type Resource,
+  serverCommand,
+} from "../verbs.js";
 import { exitCodeOfRun, waitLimitMs, withWatchLimit } from "../wait-for-run.js";
 import { exitCodeOfOperation, watchOperation } from "../watch-progress.js";
 import { renderLogLine, watchRun } from "../watch-run.js";
@@ -66,7 +74,11 @@ const bulkActions = ["cancel", "retry", "discard"] as const;
 const forceFlag = ["--force", "also while another run of the job is live"] as const;
 
 /** Retries a run that failed; the server retries each only once and answers with the same new run afterwards. */
-export async function retryRun(client: Client, id: string, options: { readonly force?: boolean } = {}) {
+export async function retryRun(
+  client: Client,
+  id: string,
+  options: { readonly force?: boolean } = {},
+): Promise<Change<Run>> {
   const thing = await client.runs.retry(id, options);
   if (!thing.is_new) return { thing, unchanged: "it had been retried before; this is that run" };
   return { thing, done: "created", undo: `run cancel ${thing.id}` };

@@ -2,7 +2,11 @@ import { CarillonError } from "@carillon/core";
 import type { KnownNamespace, NamespaceChange, NamespaceStore, NamespaceView } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
-import type { Catalog } from "./catalog.js";
+
+/** After a change is stored: this node reads it before the caller is answered, the others are notified. */
+export interface ChangeAnnouncer {
+  announceChange(): Promise<void>;
+}
 
 const defaultWeight = 1;
 
@@ -39,9 +43,9 @@ export class NamespaceCache {
 /** The tenants: every job, run, queue and worker belongs to one. Every node follows a change within a second. */
 export class Namespaces {
   readonly #store: NamespaceStore;
-  readonly #catalog: Pick<Catalog, "announceChange">;
+  readonly #catalog: ChangeAnnouncer;
 
-  constructor({ store }: Pick<EngineContext, "store">, catalog: Pick<Catalog, "announceChange">) {
+  constructor({ store }: Pick<EngineContext, "store">, catalog: ChangeAnnouncer) {
     this.#store = store.namespaces;
     this.#catalog = catalog;
   }

@@ -10,7 +10,7 @@ import type {
 } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
-import type { Catalog } from "./catalog.js";
+import type { ChangeAnnouncer } from "./namespaces.js";
 
 /**
  * Changes of queues are short transactions: a change with a lower revision becomes visible at most a moment after one with a higher.
@@ -119,11 +119,11 @@ const queuesPerStatement = 20;
 /** Queues of a namespace, by name. A queue is made with its first use, or by the first change of it. */
 export class Queues {
   readonly #context: Pick<EngineContext, "store" | "now" | "namespaceId" | "inNamespace" | "emit">;
-  readonly #catalog: Pick<Catalog, "announceChange">;
+  readonly #catalog: ChangeAnnouncer;
 
   constructor(
     context: Pick<EngineContext, "store" | "now" | "namespaceId" | "inNamespace" | "emit">,
-    catalog: Pick<Catalog, "announceChange">,
+    catalog: ChangeAnnouncer,
   ) {
     this.#context = context;
     this.#catalog = catalog;
