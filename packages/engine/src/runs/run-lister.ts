@@ -1,5 +1,13 @@
 import { CarillonError, type LabelCondition, isFinal, searchKeyOf } from "@carillon/core";
-import type { CountedParts, ListDirection, RunFilter, RunListFilter, RunSearch, SearchPaths } from "@carillon/store";
+import type {
+  CountedParts,
+  ListDirection,
+  ListPart,
+  RunFilter,
+  RunListFilter,
+  RunSearch,
+  SearchPaths,
+} from "@carillon/store";
 import type { Page, PageRequest, Total, TotalRequest } from "../requests.js";
 import type { RunReader } from "./run-reader.js";
 import type { RunView } from "./run-view.js";
@@ -44,7 +52,7 @@ export class RunLister {
   }
 
   /** A page as one part of a list that is merged from several tables. */
-  async part(namespaceId: number, filter: Filter, page: RunPageRequest): Promise<Part<RunView>> {
+  async part(namespaceId: number, filter: Filter, page: RunPageRequest): Promise<ListPart<RunView>> {
     const { rows, next } = await this.list(namespaceId, filter, page);
     return { rows, edge: next };
   }
@@ -71,18 +79,12 @@ function partsOf({ status }: Filter): CountedParts {
   };
 }
 
-/** Rows of one table in the list's order. `edge`: the last id that was read; null at the end of the table. */
-export interface Part<Row> {
-  readonly rows: readonly Row[];
-  readonly edge: string | null;
-}
-
 /**
  * One page from several tables. It ends where the reading of any of them ended, so that it may be short, or empty, before the last. Of
  * two rows with one id the later part's is taken.
  */
 export function mergeParts<Row extends { readonly id: string }>(
-  parts: readonly Part<Row>[],
+  parts: readonly ListPart<Row>[],
   { pageSize, direction }: { readonly pageSize: number; readonly direction: ListDirection },
 ): Page<Row> {
   const isBefore = (a: string, b: string): boolean => (direction === "newest_first" ? a > b : a < b);
@@ -106,11 +108,11 @@ interface PayloadFilter {
 }
 
 /** Replaces a filter by values of payloads by one on the labels that they are stored as. Throws path_not_searchable. */
-export async function searchByLabels<Filter extends PayloadFilter>(
-  filter: Filter,
+export async function searchByLabels<Given extends PayloadFilter>(
+  filter: Given,
   namespaceId: number,
   paths: SearchPaths,
-): Promise<Omit<Filter, "payload">> {
+): Promise<Omit<Given, "payload">> {
   const { payload, ...rest } = filter;
   if (payload === undefined) return filter;
   const unknown = await paths.unknown(namespaceId, Object.keys(payload));

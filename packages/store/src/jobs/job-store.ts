@@ -16,7 +16,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
 import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
 import { countRows, estimateRows } from "../history/finished-search.js";
-import { type ListPlace, type Looked, maxScanned } from "../history/history-days.js";
+import { type ListPlace, type ListPart, maxScanned } from "../history/history-days.js";
 import { labelParams } from "../runs/run-filter.js";
 import { type Statements, pickLines } from "../sql/statements.js";
 
@@ -65,7 +65,7 @@ export interface JobStore {
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
   /** The jobs that have these keys now, the newest first. */
   ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobRow[]>;
-  list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>>;
+  list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>>;
   /** How many there are: by the planner's statistics, or counted up to a number. */
   estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
   count(namespaceId: number, filter: JobListFilter, most: number): Promise<number>;
@@ -227,7 +227,7 @@ class JobSearch {
     this.#statements = statements;
   }
 
-  async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>> {
+  async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>> {
     const { after, limit, direction } = place;
     const way = await this.#bestWay(namespaceId, filter);
     const list = pickLines(this.#statements.get("job.list"), direction, way);
