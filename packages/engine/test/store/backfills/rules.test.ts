@@ -135,7 +135,7 @@ describe("the calendars in force then", () => {
     expect(await h.get(id)).toMatchObject({
       state: "aborted",
       made: 0,
-      reason: expect.stringContaining('calendar "gone"'),
+      reason: expect.stringContaining('Calendar "gone"'),
     });
     await expect(h.start(job, 1, { from: day(5), to: day(2) })).rejects.toMatchObject({ code: "backfill_invalid" });
   });
