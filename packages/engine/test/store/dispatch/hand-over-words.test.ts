@@ -7,7 +7,7 @@ import { HandOverLine } from "../../../src/dispatch/direct/direct-channel.js";
 import { alikeRuns, type ClaimStore, type NewRun, type Offer } from "@carillon/store";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
-import { newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { newRun, type StoreHarness, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
 
 /** Longer than until the next look for runs that nobody told of. */
 const laterMs = 11_000;
@@ -227,7 +227,7 @@ describe("a gateway that hears of runs for its worker", () => {
     const { closing } = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for key share" }, [session]);
       const leaving = gateway.close(session);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       hear(word);
       await rescued;
       // Its session's row is still there.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
-import { untilSomebodyWaits } from "../../harness/store-harness.js";
+import { untilLockWaits } from "../../harness/store-harness.js";
 
 let h: AdmissionHarness;
 beforeEach(async () => {
@@ -85,7 +85,7 @@ test("of two concurrent admissions one waits, and then admits no more runs than 
   await h.h.db.transaction(async (tx) => {
     await tx.query({ text: "select from carillon.limit_key for update" });
     const ticks = admitters.map((admitter) => admitter.tick());
-    await untilSomebodyWaits(h.h, 2);
+    await untilLockWaits(h.h, 2);
     void Promise.all(ticks);
   });
   await Promise.all(admitters.map((admitter) => admitter.tick()));

@@ -3,7 +3,7 @@ import { loadStatements } from "../../../src/index.js";
 import { exchangeOver, type OwnLimits } from "@carillon/store";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
-import { gatewayId, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { gatewayId, untilLockWaits } from "../../harness/store-harness.js";
 
 let h: AdmissionHarness;
 beforeAll(async () => {
@@ -61,7 +61,7 @@ describe("the first limit of a queue", () => {
       const { claimed } = await exchangeOver(tx, loadStatements("carillon"))({ succeeded: [], demand: demanded });
       expect(claimed.map((run) => run.id)).toEqual([id]);
       set = setLimits(one);
-      await untilSomebodyWaits(h.h);
+      await untilLockWaits(h.h);
     });
     await set;
     const admitter = h.admitter();
@@ -83,7 +83,7 @@ describe("the first limit of a queue", () => {
           const queued = await limits.admit(tx, admission);
           if (set.length === 0) {
             set.push(setLimits(one));
-            await untilSomebodyWaits(h.h);
+            await untilLockWaits(h.h);
           }
           return queued;
         },
@@ -157,7 +157,7 @@ describe("changes of limits and admissions lock in one order", () => {
                 return { order: { kind: "priority" }, pause: null, limits: one };
               }),
             );
-            await untilSomebodyWaits(h.h);
+            await untilLockWaits(h.h);
           }
           return limits.release(tx, of);
         },
@@ -178,7 +178,7 @@ describe("changes of limits and admissions lock in one order", () => {
     const { waiting } = await h.h.db.transaction(async (tx) => {
       await tx.query(lock, [low]);
       const change = setLimits({ rateLimit: { limit: 9, perMs: 1_000 }, ...one });
-      await untilSomebodyWaits(h.h);
+      await untilLockWaits(h.h);
       expect((await tx.query(lock, [high])).rowCount).toBe(1);
       return { waiting: change };
     });
@@ -196,9 +196,9 @@ test("an admission that waited for a change of a namespace's limits uses the new
   await h.h.db.transaction(async (tx) => {
     await tx.query({ text: "select from carillon.worker_session for key share" });
     under.push(h.h.store.namespaces.change("default", { concurrency: { limit: 1 } }, null));
-    await untilSomebodyWaits(h.h);
+    await untilLockWaits(h.h);
     under.push(admitter.tick());
-    await untilSomebodyWaits(h.h, 2);
+    await untilLockWaits(h.h, 2);
   });
   await Promise.all(under);
   for (let round = 0; round < 3; round++) await admitter.tick();

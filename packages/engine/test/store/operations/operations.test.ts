@@ -8,7 +8,7 @@ import { operationsApi } from "../../../src/operations/operations-api.js";
 import { shardOf } from "../../../src/catalog/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import type { StoredOperation } from "@carillon/store";
-import { newId, newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { newId, newRun, type StoreHarness, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
 import { testContext } from "../../harness/test-context.js";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
 
@@ -196,7 +196,7 @@ describe("a cancellation of many runs", () => {
     const { cancelled } = await h.db.transaction(async (tx) => {
       expect(await h.store.changes.holdRun(tx, 1, id)).toBe("scheduled");
       const cancelling = changer.cancelMany(1, [id]);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       return { cancelled: cancelling };
     });
     expect(await cancelled).toEqual(new Set([id]));

@@ -7,7 +7,7 @@ import {
   newId,
   type StoreHarness,
   storeHarness,
-  untilSomebodyWaits,
+  untilLockWaits,
 } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
@@ -53,7 +53,7 @@ describe("claims", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
       late = h.claim(session, 1);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
     });
     expect(await late).toEqual([]);
     expect((await h.store.reads.live(1, [id]))[0]?.status).toBe("queued");
