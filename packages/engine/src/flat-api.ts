@@ -2,6 +2,7 @@ import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
+import type { Workers } from "./dispatch/sessions/workers.js";
 
 // The calls of the noun classes under the flat names by which server and SDK still call them.
 
@@ -51,4 +52,18 @@ export const taskCalls = (tasks: Tasks, cluster: ClusterStatus): TaskCalls => ({
   getTask: (...args) => tasks.get(...args),
   defaultsOf: (...args) => tasks.defaultsOf(...args),
   cluster: () => cluster.get(),
+});
+
+export interface WorkerCalls {
+  readonly listWorkers: Workers["list"];
+  readonly getWorker: Workers["get"];
+  readonly askWorker: Workers["requestState"];
+  readonly whyUnserved: Workers["whyUnserved"];
+}
+
+export const workerCalls = (workers: Workers): WorkerCalls => ({
+  listWorkers: (...args) => workers.list(...args),
+  getWorker: (...args) => workers.get(...args),
+  askWorker: (...args) => workers.requestState(...args),
+  whyUnserved: (...args) => workers.whyUnserved(...args),
 });

@@ -71,18 +71,18 @@ export {
   type ClaimName,
   type ClaimedRun,
   type Demand,
-  type Exchange,
-  type Exchanged,
+  type CompleteAndClaim,
+  type CompletedAndClaimed,
   type FinishedRun,
   type LaneRead,
-  exchangeOver,
+  completeAndClaimOver,
 } from "./dispatch/complete-and-claim.js";
 export {
-  type HandedNotices,
-  type HandedPlace,
-  type HandedRunStore,
-  type Offer,
-  offerMs,
+  type DirectNotices,
+  type DirectRunPlace,
+  type DirectRunStore,
+  type SlotOffer,
+  offerLifetimeMs,
 } from "./dispatch/direct-run-store.js";
 export type {
   DeadSession,

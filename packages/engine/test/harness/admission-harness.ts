@@ -105,7 +105,7 @@ export class AdmissionHarness {
       error: null,
       startedAt: Date.now(),
     }));
-    await this.h.store.claims.exchange({ succeeded, demand: null });
+    await this.h.store.claims.completeAndClaim({ succeeded, demand: null });
   }
 
   /** What breaks the rules about limits. */

@@ -73,9 +73,9 @@ export interface RunStore {
   /** Running runs whose session is gone. Reads all live runs. */
   lost(limit: number): Promise<LostRun[]>;
   /** Queues again those of the runs whose session is gone. */
-  rescue(ids: readonly string[], mostLosses: number): Promise<GivenBackRun[]>;
+  rescue(ids: readonly string[], maxLosses: number): Promise<GivenBackRun[]>;
   /** Ends those of the runs whose session is gone and that took their workers down too often. */
-  buryLost(ids: readonly string[], mostLosses: number): Promise<readonly EndedLate[]>;
+  buryLost(ids: readonly string[], maxLosses: number): Promise<readonly EndedLate[]>;
   /** Ends runs that wait and whose deadline has passed. */
   expire(limit: number): Promise<readonly EndedLate[]>;
   /** Ends those of the runs that were to stop and do not run. */
@@ -127,12 +127,12 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     async lost(limit) {
       return (await db.query<LostRun>(lost, [limit])).rows;
     },
-    async rescue(ids, mostLosses) {
-      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [ids, mostLosses]);
+    async rescue(ids, maxLosses) {
+      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [ids, maxLosses]);
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
-    async buryLost(ids, mostLosses) {
-      const values = [ids, mostLosses, jsonParam(lostError), lostError.fingerprint];
+    async buryLost(ids, maxLosses) {
+      const values = [ids, maxLosses, jsonParam(lostError), lostError.fingerprint];
       return (await db.query<EndedLate>(buryLost, values)).rows;
     },
     async expire(limit) {

@@ -37,8 +37,8 @@ class HandWorker {
   #session = "";
   readonly #waiting: (() => void)[] = [];
 
-  constructor(fullLookMs = 20) {
-    this.gateway = gatewayOver(h, { fullLookMs }).gateway;
+  constructor(fullScanIntervalMs = 20) {
+    this.gateway = gatewayOver(h, { limits: { fullScanIntervalMs } }).gateway;
     gateways.push(this.gateway);
   }
 
@@ -198,7 +198,7 @@ describe("a circuit breaker", () => {
     await worker.gateway.breakers.tick();
     await worker.open();
     await make(3);
-    await worker.gateway.look();
+    await worker.gateway.scan();
     expect(worker.given).toEqual([]);
     await due();
     await worker.gateway.breakers.tick();

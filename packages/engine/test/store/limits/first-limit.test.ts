@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { loadStatements } from "../../../src/index.js";
-import { exchangeOver, type OwnLimits } from "@carillon/store";
+import { completeAndClaimOver, type OwnLimits } from "@carillon/store";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
 import { gatewayId, untilSomebodyWaits } from "../../harness/store-harness.js";
@@ -21,8 +21,8 @@ const everything = Number.MIN_SAFE_INTEGER;
 /** From the plain lane alone, as a gateway does that knows of no limits. */
 async function demand(session: string, limitsRevision: number) {
   const lane = (await h.h.store.lanes.list()).find(({ kind }) => kind === "plain");
-  const read = { lane: lane?.id ?? 0, namespaceId: 1, low: everything, most: 9, isSolo: false };
-  return { gatewayId, sessions: [session], places: [0, 0], free: 2, reads: [read], limitsRevision };
+  const read = { lane: lane?.id ?? 0, namespaceId: 1, fromRank: everything, limit: 9, isSolo: false };
+  return { gatewayId, sessions: [session], slots: [0, 0], free: 2, reads: [read], limitsRevision };
 }
 
 async function setLimits(limits: OwnLimits | null): Promise<void> {
@@ -41,14 +41,14 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     await setLimits(one);
     const later = await h.h.session();
     for (const of of [session, later]) {
-      const stale = await h.h.store.claims.exchange({ succeeded: [], demand: await demand(of, 0) });
+      const stale = await h.h.store.claims.completeAndClaim({ succeeded: [], demand: await demand(of, 0) });
       expect(stale.claimed).toEqual([]);
     }
     const owners = createEngineStore(h.h.db).limitOwners;
     await owners.refresh();
     expect(owners.isLimited(1, "default")).toBe(true);
-    const knowing = { ...(await demand(session, owners.revision)), places: [0] };
-    expect((await h.h.store.claims.exchange({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);
+    const knowing = { ...(await demand(session, owners.revision)), slots: [0] };
+    expect((await h.h.store.claims.completeAndClaim({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);
   });
 
   test("a claim that is under way ends first, and what it claimed counts [INV-14]", async () => {
@@ -58,7 +58,7 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     const asked = await demand(session, 0);
     let set: Promise<void> = Promise.resolve();
     await h.h.db.transaction(async (tx) => {
-      const { claimed } = await exchangeOver(tx, loadStatements("carillon"))({ succeeded: [], demand: asked });
+      const { claimed } = await completeAndClaimOver(tx, loadStatements("carillon"))({ succeeded: [], demand: asked });
       expect(claimed.map((run) => run.id)).toEqual([id]);
       set = setLimits(one);
       await untilSomebodyWaits(h.h);
@@ -209,7 +209,7 @@ test("a namespace's first limit holds from its commit, over all its queues [INV-
   if (claimed === undefined) throw new Error("nothing was claimed");
   await h.h.store.namespaces.change("default", { concurrency: { limit: 1 } }, null);
   await h.h.run();
-  const stale = await h.h.store.claims.exchange({ succeeded: [], demand: await demand(session, 0) });
+  const stale = await h.h.store.claims.completeAndClaim({ succeeded: [], demand: await demand(session, 0) });
   expect(stale.claimed).toEqual([]);
   await h.runs(keyed, 1);
   const admitter = h.admitter();

@@ -39,7 +39,7 @@ describe("the days of history", () => {
     const [run] = await h.claim(session, 1);
     const done = { session, id, fence: run?.fence ?? 0, status: "succeeded", reason: null, output: "null" } as const;
     const succeeded = [{ ...done, error: null, startedAt: Date.now() }];
-    expect((await h.store.claims.exchange({ succeeded, demand: null })).accepted).toBeNull();
+    expect((await h.store.claims.completeAndClaim({ succeeded, demand: null })).accepted).toBeNull();
     expect(await h.store.reads.finished(1, [id], 0)).toHaveLength(1);
   });
 
