@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { type Options, readOptions, replayArgs, usage } from "./options.js";
-import { exitCodes, outcomeLines, outcomeOf } from "./outcome.js";
-import { checksOf, reportLines } from "./report.js";
+import { checksOf, exitCodes, outcomeLines, outcomeOf, reportLines } from "./report.js";
+import { type Say, runInFolder } from "./run-chaos.js";
 import { runMutants } from "./run-mutants.js";
-import { type Say, runInFolder } from "./run-in-folder.js";
 
 export async function main(args: readonly string[], say: Say = (line) => console.log(line)): Promise<number> {
   if (args.includes("--help")) {

@@ -1,4 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -11,14 +13,13 @@ import { Witness } from "./cluster/witness.js";
 import { Workers } from "./cluster/workers.js";
 import { JournalServer } from "./journal/journal-server.js";
 import type { DoneFault } from "./judge/evidence.js";
-import { judge } from "./judge/judge.js";
-import { resolveTargets } from "./judge/resolve-targets.js";
-import { mutants } from "./mutants/mutants.js";
+import { judge, resolveTargets } from "./judge/judge.js";
+import { checkFreshness } from "./mutants/freshness.js";
+import { mutantNamed, mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
-import { exitCodes } from "./outcome.js";
 import type { Fault } from "./plan/fault.js";
 import { type Plan, planLines, planRun } from "./plan/plan.js";
-import type { Bites, Result } from "./report.js";
+import { type Bites, type Result, exitCodes } from "./report.js";
 import { root } from "./root.js";
 
 const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
@@ -176,4 +177,26 @@ function preloadOf(name: string | null): string | null {
   const url = pathToFileURL(join(root, "chaos/dist/chaos/src/mutants/preload.js"));
   url.searchParams.set("mutant", name);
   return url.href;
+}
+
+export type Say = (line: string) => void;
+
+/**
+ * A run in a folder of its own, which goes afterwards unless it is asked for or the harness failed. Refuses a mutant whose texts
+ * are no longer in the product.
+ */
+export async function runInFolder(options: Options, say: Say): Promise<Result> {
+  if (options.mutant !== null) checkFreshness(mutantNamed(options.mutant), "build");
+  const folder = await mkdtemp(join(tmpdir(), "carillon-chaos-"));
+  // PostgreSQL runs as a user of its own when this is root's.
+  await chmod(folder, 0o711);
+  let isKept = true;
+  try {
+    const result = await runChaos({ options, folder, say });
+    isKept = options.keep;
+    return result;
+  } finally {
+    if (isKept) say(`kept: ${folder}`);
+    else await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
 }

@@ -1,11 +1,10 @@
+import { canMoveClocks } from "./cluster/node-clock.js";
+import { violationKinds } from "./judge/verdict.js";
 import type { Mutant } from "./mutants/mutant.js";
 import { mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
-import { exitCodes, outcomeOf } from "./outcome.js";
-import { violationKinds } from "./judge/verdict.js";
-import { type Result, violationsOf } from "./report.js";
-import { type Say, runInFolder } from "./run-in-folder.js";
-import { canMoveClocks } from "./cluster/node-clock.js";
+import { type Result, exitCodes, outcomeOf, violationsOf } from "./report.js";
+import { type Say, runInFolder } from "./run-chaos.js";
 
 /** What became of a mutant: as it must be, not so, not known because the harness failed, or not tried. */
 export interface Trial {

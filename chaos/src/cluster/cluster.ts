@@ -1,8 +1,9 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
 import { TcpProxy } from "@carillon/testkit";
 import { NodeClock } from "./node-clock.js";
-import { freePort } from "./free-port.js";
 import { NodeProcess } from "./node-process.js";
 import { Wiretap } from "./wiretap.js";
 
@@ -119,4 +120,15 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
     env: clock?.env ?? {},
   });
   return { node, proxy, wire, clock };
+}
+
+/** A port of this machine that nobody has at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || address === null) throw new Error("the port is not known");
+  return address.port;
 }

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalServer } from "../journal/journal-server.js";
-import { type Change, changeFrom } from "../plan/change.js";
 import type { Follower, FollowerChange } from "../plan/follower.js";
-import { type ChaosJob, type PlannedJob, jobFrom } from "../plan/job.js";
+import { type Change, type ChaosJob, type PlannedJob, changeFrom, jobFrom } from "../plan/job.js";
 import type { Plan } from "../plan/plan.js";
 import { windowFrom } from "../plan/surroundings.js";
-import type { FollowerLife } from "../targets/follower-life.js";
-import type { DoneChange, Life, RunNowOutcome } from "../targets/life.js";
+import type { DoneChange, FollowerLife, Life, RunNowOutcome } from "../targets/life.js";
 import { ApiCaller } from "./api-caller.js";
 import type { Cluster } from "./cluster.js";
 import { JobChanger } from "./job-changer.js";
-import { MadeJobs } from "./made-jobs.js";
 import { type DoneFlip, SurroundingsMaker } from "./surroundings-maker.js";
 import { wireChange, wireFollower, wireFollowerChange, wireJob } from "./wire-form.js";
 
@@ -125,4 +122,33 @@ function withFlips(life: Life, flips: readonly DoneFlip[]): Life {
     return { change: { kind: "edit", rule: closes ? { kind: "never" } : job.rule }, sentAt, settledAt };
   });
   return { ...life, changes };
+}
+
+/** The ids of jobs by their keys, for whoever waits for them; null for one that nobody acknowledged. */
+export class MadeJobs {
+  readonly #jobs = new Map<
+    string,
+    { readonly id: Promise<string | null>; readonly settle: (id: string | null) => void }
+  >();
+
+  idOf(key: string): Promise<string | null> {
+    return this.#at(key).id;
+  }
+
+  settle(key: string, id: string | null): null {
+    this.#at(key).settle(id);
+    return null;
+  }
+
+  #at(key: string): { readonly id: Promise<string | null>; readonly settle: (id: string | null) => void } {
+    const known = this.#jobs.get(key);
+    if (known !== undefined) return known;
+    let settle: (id: string | null) => void = () => undefined;
+    const made = {
+      id: new Promise<string | null>((resolve) => (settle = resolve)),
+      settle: (id: string | null) => settle(id),
+    };
+    this.#jobs.set(key, made);
+    return made;
+  }
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import type { Fault, FaultKind } from "../plan/fault.js";
-import type { Cluster, Member } from "./cluster.js";
-import { ConnectionHog } from "./connection-hog.js";
 import { type Step, commit } from "../plan/step.js";
+import type { Cluster, Member } from "./cluster.js";
 
 const delayMs = 150;
 /** A node that does not come to the step for so long is killed all the same. */
@@ -93,4 +93,27 @@ export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs, at }
   await (kind === "database" ? cluster.stopDatabase() : cluster.killDatabase());
   await sleep(lastsMs);
   await cluster.startDatabase();
+}
+
+/** Somebody else's program that opens connections until the server refuses more, and holds them. */
+export class ConnectionHog {
+  readonly #clients: Client[] = [];
+
+  /** Resolves when the server has none left to give. */
+  async fill(url: string): Promise<void> {
+    for (;;) {
+      const client = new Client({ connectionString: url });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+      } catch {
+        return;
+      }
+      this.#clients.push(client);
+    }
+  }
+
+  async release(): Promise<void> {
+    await Promise.allSettled(this.#clients.splice(0).map((client) => client.end()));
+  }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Change } from "../plan/change.js";
 import type { FollowerChange } from "../plan/follower.js";
+import type { Change } from "../plan/job.js";
 import type { DoneChange, RunNowOutcome } from "../targets/life.js";
 import type { Answer, ApiCall, ApiCaller } from "./api-caller.js";
 

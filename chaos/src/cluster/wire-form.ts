@@ -1,7 +1,5 @@
-import type { Change } from "../plan/change.js";
 import type { Follower, FollowerChange } from "../plan/follower.js";
-import type { ChaosJob } from "../plan/job.js";
-import type { Rule } from "../plan/rule.js";
+import type { Change, ChaosJob, Rule } from "../plan/job.js";
 import type { ChaosWindow } from "../plan/surroundings.js";
 import type { ApiCall } from "./api-caller.js";
 

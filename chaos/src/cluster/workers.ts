@@ -1,8 +1,13 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TcpProxy } from "@carillon/testkit";
 import type { DoneFault } from "../judge/evidence.js";
 import type { WorkerFault } from "../plan/worker-faults.js";
-import { WorkerProcess } from "./worker-process.js";
+import { root } from "../root.js";
 
 export interface WorkersOptions {
   readonly folder: string;
@@ -78,4 +83,96 @@ export class Workers {
       await worker.resume();
     }
   }
+}
+
+export interface WorkerSettings {
+  /** A program of chaos/src/workers. */
+  readonly program: "honest-main" | "liar-main";
+  /** Before the addresses of the nodes. */
+  readonly args: readonly string[];
+  readonly urls: readonly string[];
+  readonly logPath: string;
+}
+
+/** A worker as a process of its own, with its own ways to the nodes. */
+export class WorkerProcess {
+  readonly #settings: WorkerSettings;
+  readonly #proxies: readonly TcpProxy[];
+  readonly #counts = new Map<string, number>();
+  #child: ChildProcess | null = null;
+
+  static async make(settings: WorkerSettings): Promise<WorkerProcess> {
+    return new WorkerProcess(settings, await Promise.all(settings.urls.map(wayTo)));
+  }
+
+  private constructor(settings: WorkerSettings, proxies: readonly TcpProxy[]) {
+    this.#settings = settings;
+    this.#proxies = proxies;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** How often it said a word, or how many it said with it. */
+  count(word: string): number {
+    return this.#counts.get(word) ?? 0;
+  }
+
+  start(): void {
+    const { program, args, urls, logPath } = this.#settings;
+    const path = join(root, `chaos/dist/chaos/src/workers/${program}.js`);
+    const ways = urls.map((url, index) => this.#proxies[index]?.through(url) ?? url);
+    const child = spawn(process.execPath, [path, ...args, ...ways], { stdio: ["ignore", "pipe", "pipe"] });
+    const log = createWriteStream(logPath, { flags: "a" });
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream }).on("line", (line) => {
+        log.write(`${line}\n`);
+        const [word = "", count = "1"] = line.split(" ");
+        this.#counts.set(word, this.count(word) + (Number(count) || 0));
+      });
+    this.#child = child;
+  }
+
+  freeze(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  /** Its next polls are taken, and it does not hear what became of them. */
+  loseAnswers(): void {
+    for (const proxy of this.#proxies) proxy.loseAnswerTo(":poll");
+  }
+
+  async resume(): Promise<void> {
+    await Promise.all(this.#proxies.map((proxy) => proxy.resume()));
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+  }
+}
+
+/** A node answers only to its own name: the proxy's is put right on the way. */
+async function wayTo(url: string): Promise<TcpProxy> {
+  const { host } = new URL(url);
+  return TcpProxy.start(url, {
+    filter: (chunk, from) =>
+      from === "client"
+        ? Buffer.from(chunk.toString("latin1").replaceAll(/(\r\nhost: )[^\r]+/gi, `$1${host}`), "latin1")
+        : chunk,
+  });
 }

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { parseId } from "@carillon/core";
-import type { JournalEntry } from "./entry.js";
 
 /** What a job asks the journal for, in the URL that its payload names. */
 export interface Work {
@@ -83,3 +82,23 @@ export class JournalServer {
     fsyncSync(this.#file);
   }
 }
+
+/** The work of a run began here. `token` is the answer that only this try gets. */
+export interface StartEntry {
+  readonly event: "start";
+  readonly token: number;
+  readonly run: string;
+  readonly job: string;
+  readonly fence: number;
+  readonly at: number;
+}
+
+/** The work was answered (done, or failed on purpose), or whoever asked for it went away. */
+export interface EndEntry {
+  readonly event: "end";
+  readonly token: number;
+  readonly outcome: "done" | "failed" | "gone";
+  readonly at: number;
+}
+
+export type JournalEntry = StartEntry | EndEntry;

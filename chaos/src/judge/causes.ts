@@ -1,4 +1,4 @@
-import { spans } from "../plan/fault-spans.js";
+import { spans } from "../plan/fault.js";
 import { type WorkerFaultKind, workerFaultKinds } from "../plan/worker-faults.js";
 import type { DoneFault, Evidence } from "./evidence.js";
 

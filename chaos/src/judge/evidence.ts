@@ -1,9 +1,8 @@
-import type { JournalEntry } from "../journal/entry.js";
+import type { EndEntry, JournalEntry, StartEntry } from "../journal/journal-server.js";
 import type { FaultKind } from "../plan/fault.js";
 import type { WorkerFaultKind } from "../plan/worker-faults.js";
-import type { FollowerLife } from "../targets/follower-life.js";
-import type { Life } from "../targets/life.js";
-import type { Target } from "../targets/target.js";
+import type { FollowerLife, Life } from "../targets/life.js";
+import type { Target } from "../targets/targets-in.js";
 
 /** A run as the database has it in the end. */
 export interface RunRow {
@@ -53,3 +52,32 @@ export interface Evidence {
   /** How long after a fault its consequences may show: lease, silence of a worker, and a look around. */
   readonly aftermathMs: number;
 }
+
+/** The journal by run and by token. */
+export interface JournalView {
+  /** In the order in which the work began. */
+  startsOf(run: string): readonly StartEntry[];
+  endOf(token: number): EndEntry | undefined;
+  readonly starts: readonly StartEntry[];
+}
+
+export function journalView(entries: readonly JournalEntry[]): JournalView {
+  const starts = entries.filter((entry) => entry.event === "start");
+  const byRun = groupBy(starts, (start) => start.run);
+  const ends = new Map(entries.filter((entry) => entry.event === "end").map((end) => [end.token, end]));
+  return { starts, startsOf: (run) => byRun.get(run) ?? [], endOf: (token) => ends.get(token) };
+}
+
+/** What is alike by a key, in the order given. */
+export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+export const occurrenceKey = ({ job, nominal }: { job: string; nominal: number }): string => `${job} ${nominal}`;

@@ -1,9 +1,6 @@
-import type { FollowerLife } from "../targets/follower-life.js";
-import type { Evidence, RunRow } from "./evidence.js";
-import { hasEnded, type Standing, standingOf } from "./follower-standing.js";
-import { groupBy } from "./group-by.js";
-import type { JournalView } from "./journal-view.js";
-import { judgeRounds } from "./judge-rounds.js";
+import type { AwaitedEnd } from "../plan/follower.js";
+import type { FollowerLife } from "../targets/life.js";
+import { type Evidence, type JournalView, type RunRow, groupBy } from "./evidence.js";
 import type { Verdict, Violation } from "./verdict.js";
 
 type FollowerVerdict = Pick<Verdict, "followed" | "violations">;
@@ -91,4 +88,143 @@ function unworked(run: RunRow, journal: JournalView): Violation | null {
 
 function unexpected({ id, job, nominal, trigger }: RunRow): Violation {
   return { kind: "UNEXPECTED", job, nominal, detail: `run ${id}: nothing that it follows ended so (${trigger})` };
+}
+
+/** Whether an end must start the job that follows, may start it, or must not. */
+export type Standing = "required" | "optional" | "barred";
+
+/** An end has its instant a moment before it is to be seen, and a call takes effect at some moment before its answer. */
+export const slackMs = 2_000;
+
+interface Pause {
+  readonly sentAt: number;
+  readonly settledAt: number | null;
+  readonly resume: FollowerLife["changes"][number] | undefined;
+}
+
+/** `ends`: all that may count for the job. */
+export function standingOf(end: RunRow, life: FollowerLife, ends: readonly RunRow[]): Standing {
+  const at = end.finishedAt ?? 0;
+  const awaited = awaitedAt(at, life);
+  if (!awaited.some((on) => fits(end, on))) return "barred";
+  if (!awaited.every((on) => fits(end, on))) return "optional";
+  if (life.acknowledgedAt === null || at <= life.acknowledgedAt) return "optional";
+  for (const pause of pausesOf(life)) {
+    const standing = standingIn(pause, end, ends);
+    if (standing !== "required") return standing;
+  }
+  return "required";
+}
+
+/** A run that never ran has no end. */
+export function hasEnded({ status }: RunRow): boolean {
+  return status !== "live" && status !== "skipped";
+}
+
+function fits({ status }: RunRow, on: AwaitedEnd): boolean {
+  return on === "finish" || status === "succeeded";
+}
+
+/** What may have been in force at the instant. */
+function awaitedAt(at: number, { follower, changes }: FollowerLife): AwaitedEnd[] {
+  let awaited = [follower.on];
+  for (const { change, sentAt, settledAt } of changes) {
+    if (change.kind !== "turn" || at < sentAt - slackMs) continue;
+    const isSettled = settledAt !== null && at > settledAt + slackMs;
+    awaited = isSettled ? [change.on] : [...awaited, change.on];
+  }
+  return awaited;
+}
+
+function pausesOf({ changes }: FollowerLife): Pause[] {
+  return changes.flatMap(({ change, sentAt, settledAt }, index) => {
+    if (change.kind !== "pause") return [];
+    const resume = changes.slice(index + 1).find((later) => later.change.kind === "resume");
+    return [{ sentAt, settledAt, resume }];
+  });
+}
+
+function standingIn({ sentAt, settledAt, resume }: Pause, end: RunRow, ends: readonly RunRow[]): Standing {
+  const at = end.finishedAt ?? 0;
+  const over = resume === undefined ? Number.POSITIVE_INFINITY : (resume.settledAt ?? Number.POSITIVE_INFINITY);
+  if (at < sentAt - slackMs || at > over + slackMs) return "required";
+  if (settledAt === null || (resume !== undefined && resume.settledAt === null)) return "optional";
+  const missed = resume?.change.kind === "resume" ? resume.change.missed : null;
+  if (missed === "all") return "required";
+  const isInside = at > settledAt + slackMs && at < (resume?.sentAt ?? Number.POSITIVE_INFINITY) - slackMs;
+  if (!isInside) return "optional";
+  if (missed !== "latest") return "barred";
+  const later = ends.flatMap(({ job, id, finishedAt }) =>
+    job === end.job && id !== end.id && finishedAt !== null && finishedAt >= at - slackMs ? [finishedAt] : [],
+  );
+  if (later.some((one) => one > at + slackMs && one < (resume?.sentAt ?? 0) - slackMs)) return "barred";
+  return later.some((one) => one < over + slackMs) ? "optional" : "required";
+}
+
+export interface RoundVerdict {
+  readonly ok: number;
+  readonly violations: readonly Violation[];
+}
+
+/** The runs of a round, in the order of the jobs that are followed. */
+const roundOf = ({ trigger }: RunRow): string[] => trigger.split(":").slice(2);
+
+/**
+ * Of a job that starts after all of several: did each start name one end of each of them, none of them a second time; and was there
+ * never one of each that started nothing?
+ */
+export function judgeRounds(life: FollowerLife, made: readonly RunRow[], runs: readonly RunRow[]): RoundVerdict {
+  const { key, follows } = life.follower;
+  const ends = new Map(runs.filter((run) => follows.includes(run.job) && hasEnded(run)).map((run) => [run.id, run]));
+  const named = new Set<string>();
+  const violations: Violation[] = [];
+  const spans: Span[] = [];
+  let ok = 0;
+  for (const run of made) {
+    const round = roundOf(run).map((id) => ends.get(id));
+    const isWhole = round.length === follows.length && round.every((end, index) => end?.job === follows[index]);
+    const isRepeated = roundOf(run).some((id) => named.has(id));
+    for (const id of roundOf(run)) named.add(id);
+    const of = { job: key, nominal: run.nominal };
+    if (!isWhole) violations.push({ ...of, kind: "UNEXPECTED", detail: `run ${run.id}: no round (${run.trigger})` });
+    else if (isRepeated) violations.push({ ...of, kind: "DOUBLE", detail: `run ${run.id}: an end started two rounds` });
+    else ok += 1;
+    const instants = round.flatMap((end) => end?.finishedAt ?? []);
+    spans.push({ from: Math.min(...instants), to: Math.max(...instants) });
+  }
+  const missed = life.acknowledgedAt === null ? [] : gapsIn(spans, life.acknowledgedAt).filter(holdsRound);
+  return { ok, violations: [...violations, ...missed.map(toViolation)] };
+
+  /** One end of each lies between two rounds, away from both. */
+  function holdsRound({ from, to }: Span): boolean {
+    return follows.every((job) =>
+      [...ends.values()].some((end) => end.job === job && isBetween(end.finishedAt ?? 0, { from, to })),
+    );
+  }
+
+  function toViolation({ from }: Span): Violation {
+    return {
+      job: key,
+      nominal: from,
+      kind: "MISSED",
+      detail: `one end of each of ${follows.join(", ")} started nothing`,
+    };
+  }
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function isBetween(at: number, { from, to }: Span): boolean {
+  return at > from + slackMs && at < to - slackMs;
+}
+
+/** From the last end of a round to the first of the next. */
+function gapsIn(rounds: readonly Span[], begin: number): Span[] {
+  const sorted = [...rounds].sort((one, other) => one.to - other.to);
+  const begins = [begin, ...sorted.map(({ to }) => to)];
+  const ends = [...sorted.map(({ from }) => from), Number.POSITIVE_INFINITY];
+  return begins.map((from, index) => ({ from, to: ends[index] ?? from }));
 }

@@ -1,8 +1,6 @@
-import type { StartEntry } from "../journal/entry.js";
+import type { StartEntry } from "../journal/journal-server.js";
 import { mayHaveCost } from "./causes.js";
-import type { Evidence } from "./evidence.js";
-import { groupBy } from "./group-by.js";
-import type { JournalView } from "./journal-view.js";
+import { type Evidence, type JournalView, groupBy } from "./evidence.js";
 import type { Violation } from "./verdict.js";
 
 interface Work {

@@ -1,13 +1,9 @@
-import type { StartEntry } from "../journal/entry.js";
+import type { StartEntry } from "../journal/journal-server.js";
 import { type ChaosWindow, isInside } from "../plan/surroundings.js";
 import type { Life } from "../targets/life.js";
-import { mayHaveCost } from "./causes.js";
-import type { Evidence, RunRow } from "./evidence.js";
-import { groupBy, occurrenceKey } from "./group-by.js";
-import type { JournalView } from "./journal-view.js";
-import { isReplaced, workedOnMs } from "./judge-replaced.js";
-import { judgeRunNows } from "./judge-run-nows.js";
-import { cancelledFrom, isUnasked } from "./unasked.js";
+import { mayHaveCost, undisturbedMs } from "./causes.js";
+import { type DoneFault, type Evidence, type JournalView, type RunRow, groupBy, occurrenceKey } from "./evidence.js";
+import { isFollowing } from "./judge-followers.js";
 import type { Verdict, Violation, ViolationKind } from "./verdict.js";
 
 type RunVerdict = Pick<Verdict, "runs" | "violations">;
@@ -138,4 +134,70 @@ function unknownRuns(journal: JournalView, rowsOf: ReadonlyMap<string, unknown>)
     nominal: null,
     detail: `run ${start.run} worked, and the database does not know it`,
   }));
+}
+
+/** Runs that are made in one transaction have their times in any order: then the occurrence says which is newer. */
+const togetherMs = 100;
+/** An order to stop is passed on at once, and at each heartbeat if it was lost. */
+const stopMs = 3_000;
+const settleMs = 2_000;
+
+/** Whether a run was ended with right to make room for a newer one of its job. */
+export function isReplaced(run: RunRow, life: Life | undefined, runs: readonly RunRow[]): boolean {
+  if (run.status !== "cancelled" || run.reason !== "cancelled_by_overlap") return false;
+  return life?.job.overlap === "cancel_running" && replacementOf(run, runs) !== undefined;
+}
+
+/**
+ * How long a run worked on after a newer one had come to take its place, faults apart; null when it stopped in time. It may have
+ * been done at that moment, so that it need not end as cancelled.
+ */
+export function workedOnMs(
+  run: RunRow,
+  { runs, journal, faults }: { runs: readonly RunRow[]; journal: JournalView; faults: readonly DoneFault[] },
+): number | null {
+  const replaced = replacementOf(run, runs)?.createdAt;
+  const end = journal.endOf(run.token ?? journal.startsOf(run.id).at(-1)?.token ?? -1)?.at;
+  if (replaced === undefined || end === undefined || end <= replaced) return null;
+  const worked = undisturbedMs(faults, { from: replaced, to: end, settleMs });
+  return worked > stopMs ? worked : null;
+}
+
+/** The first that was made after it and while it was live. */
+function replacementOf(run: RunRow, runs: readonly RunRow[]): RunRow | undefined {
+  const isNewer = ({ createdAt, nominal }: RunRow): boolean =>
+    createdAt > run.createdAt || (createdAt >= run.createdAt - togetherMs && nominal > run.nominal);
+  return runs
+    .filter((one) => one.id !== run.id && isNewer(one) && one.createdAt <= (run.finishedAt ?? Number.POSITIVE_INFINITY))
+    .toSorted((a, b) => a.createdAt - b.createdAt)[0];
+}
+
+/** Are there as many runs out of turn as were asked for? A call that was never answered may have made one. */
+export function judgeRunNows({ job: { key }, runNows }: Life, runs: readonly RunRow[]): Violation[] {
+  const made = new Set(runs.filter((run) => run.job === key && isRunNow(run)).map((run) => run.id)).size;
+  const answered = runNows.filter((outcome) => outcome === "made").length;
+  const most = answered + runNows.filter((outcome) => outcome === "unknown").length;
+  const detail = `${made} runs out of turn; ${answered} calls were acknowledged, and ${most} may have made one`;
+  if (made < answered) return [{ kind: "MISSED", job: key, nominal: null, detail }];
+  return made > most ? [{ kind: "UNEXPECTED", job: key, nominal: null, detail }] : [];
+}
+
+export const isRunNow = (run: RunRow): boolean => run.trigger.startsWith("run_now");
+
+/** The first time at which somebody asked for the end of the job; null when nobody did. */
+export function cancelledFrom({ changes }: Life): number | null {
+  return changes.find(({ change }) => change.kind === "cancel")?.sentAt ?? null;
+}
+
+/** A run of a schedule that nothing promised. One that waited for its time and was cancelled with its job never was one. */
+export function isUnasked(
+  run: RunRow,
+  promised: ReadonlySet<string>,
+  { life, journal }: { life: Life | undefined; journal: JournalView },
+): boolean {
+  // What follows others is asked for by their ends.
+  if (isRunNow(run) || isFollowing(run) || promised.has(occurrenceKey(run))) return false;
+  const cancelled = life === undefined ? null : cancelledFrom(life);
+  const wasEnded = run.status === "cancelled" && cancelled !== null && (run.finishedAt ?? 0) >= cancelled;
+  return !(wasEnded && journal.startsOf(run.id).length === 0);
 }

@@ -1,10 +1,8 @@
 import type { Life } from "../targets/life.js";
-import type { Target } from "../targets/target.js";
-import type { Evidence, LedgerRow, RunRow } from "./evidence.js";
-import { groupBy, occurrenceKey } from "./group-by.js";
+import type { Target } from "../targets/targets-in.js";
+import { type Evidence, type JournalView, type LedgerRow, type RunRow, groupBy, occurrenceKey } from "./evidence.js";
+import { isRunNow } from "./judge-runs.js";
 import { isAllowed } from "./ledger-rules.js";
-import type { JournalView } from "./journal-view.js";
-import { isRunNow } from "./unasked.js";
 import type { Verdict, Violation } from "./verdict.js";
 
 type TargetVerdict = Pick<Verdict, "targets" | "lateMs" | "violations">;

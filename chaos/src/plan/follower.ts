@@ -1,5 +1,4 @@
-import type { Missed } from "./change.js";
-import type { PlannedJob } from "./job.js";
+import type { Missed, PlannedJob } from "./job.js";
 import type { SeededRandom } from "./random.js";
 
 /** Which ends count. */

@@ -1,5 +1,3 @@
-import type { PlannedChange } from "./change.js";
-import { type Rule, ruleFrom } from "./rule.js";
 import { type ChaosWindow, windowFrom } from "./surroundings.js";
 
 export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all" | "cancel_running";
@@ -42,4 +40,45 @@ export interface PlannedJob {
   readonly changes: readonly PlannedChange[];
   /** When it is asked to run out of turn. */
   readonly runNowAtMs: readonly number[];
+}
+
+/** When a job is to run, as the request says it. Instants are milliseconds; in a plan they count from the begin of the load. */
+export type Rule =
+  | { readonly kind: "cron"; readonly cron: string; readonly timeZone: string; readonly endsAt: number }
+  | { readonly kind: "every"; readonly everyMs: number; readonly startsAt: number; readonly endsAt: number }
+  | { readonly kind: "at"; readonly at: number }
+  /** Not in a request: a calendar has closed all of its days. */
+  | { readonly kind: "never" };
+
+/** The rule of a plan that begins at this instant, a whole second. */
+export function ruleFrom(begin: number, rule: Rule): Rule {
+  if (rule.kind === "never") return rule;
+  if (rule.kind === "at") return { ...rule, at: begin + rule.at };
+  const endsAt = begin + rule.endsAt;
+  return rule.kind === "cron" ? { ...rule, endsAt } : { ...rule, startsAt: begin + rule.startsAt, endsAt };
+}
+
+/** What becomes of the occurrences inside a pause. */
+export type Missed = "none" | "latest" | "all";
+
+/**
+ * A change of a job that its maker asks for. resume also stands for a pause that ends by itself. Instants are milliseconds; in a
+ * plan they count from the begin of the load.
+ */
+export type Change =
+  | { readonly kind: "edit"; readonly rule: Rule }
+  | { readonly kind: "pause"; readonly until: number | null; readonly missed: Missed }
+  | { readonly kind: "resume"; readonly missed: Missed }
+  | { readonly kind: "cancel"; readonly running: "signal" | "keep" };
+
+export interface PlannedChange {
+  readonly atMs: number;
+  readonly change: Change;
+}
+
+/** The change of a plan that begins at this instant. */
+export function changeFrom(begin: number, change: Change): Change {
+  if (change.kind === "edit") return { ...change, rule: ruleFrom(begin, change.rule) };
+  if (change.kind === "pause" && change.until !== null) return { ...change, until: begin + change.until };
+  return change;
 }

@@ -1,5 +1,4 @@
-import { type Fault, type FaultKind, faultKinds, isOfDatabase } from "./fault.js";
-import { type Limits, type Range, spans } from "./fault-spans.js";
+import { type Fault, type FaultKind, type Limits, type Range, faultKinds, isOfDatabase, spans } from "./fault.js";
 import type { SeededRandom } from "./random.js";
 import { steps } from "./step.js";
 

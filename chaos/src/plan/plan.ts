@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { type Fault, type FaultKind, describeFault } from "./fault.js";
-import type { Limits } from "./fault-spans.js";
+import { type Fault, type FaultKind, type Limits, describeFault } from "./fault.js";
 import { type Follower, planFollowers } from "./follower.js";
+import type { PlannedJob } from "./job.js";
 import { planFaults } from "./plan-faults.js";
 import { SeededRandom } from "./random.js";
-import type { PlannedJob } from "./job.js";
 import { type Surroundings, planSurroundings } from "./surroundings.js";
+import { type WorkerFault, planWorkerFaults } from "./worker-faults.js";
 import { planWorkload } from "./workload.js";
-import { planWorkerFaults, type WorkerFault } from "./worker-faults.js";
 
 export interface PlanRequest {
   readonly seed: number;

@@ -1,4 +1,4 @@
-import type { Range } from "./fault-spans.js";
+import type { Range } from "./fault.js";
 import type { SeededRandom } from "./random.js";
 
 /**

@@ -1,5 +1,5 @@
-import type { Change } from "../plan/change.js";
-import type { ChaosJob } from "../plan/job.js";
+import type { Follower, FollowerChange } from "../plan/follower.js";
+import type { Change, ChaosJob } from "../plan/job.js";
 
 /** A change as it was asked for; it took effect at some instant between the two. */
 export interface DoneChange<Done = Change> {
@@ -21,4 +21,14 @@ export interface Life {
   /** In order; only the last can be unsettled. */
   readonly changes: readonly DoneChange[];
   readonly runNows: readonly RunNowOutcome[];
+}
+
+/** What the maker of a job that follows others knows of it; the instants are those of the caller. */
+export interface FollowerLife {
+  readonly follower: Follower;
+  readonly sentAt: number;
+  /** Null when the call ended unknown: the job may exist or not. */
+  readonly acknowledgedAt: number | null;
+  /** In order; only the last can be unsettled. */
+  readonly changes: readonly DoneChange<FollowerChange>[];
 }

@@ -1,8 +1,7 @@
-import type { Missed } from "../plan/change.js";
+import { bruteForceFires } from "../../../packages/core/test/oracle/brute-force-fires.js";
+import type { Missed, Rule } from "../plan/job.js";
 import { isInside } from "../plan/surroundings.js";
-import { instantsOf } from "./instants.js";
 import type { Life } from "./life.js";
-import type { Target } from "./target.js";
 
 /** When each change of a life took effect; null for one that never did. What is due by then is still under the old rule. */
 export type Effects = readonly (number | null)[];
@@ -61,4 +60,78 @@ export function targetsIn(life: Life, effects: Effects, instants = ruleInstants(
 function settlePause(inside: Instants, missed: Missed): { left: Instants; fired: Instants } {
   if (missed === "all") return { left: [], fired: inside };
   return missed === "none" ? { left: inside, fired: [] } : { left: inside.slice(0, -1), fired: inside.slice(-1) };
+}
+
+/** What must become of an instant of a job. */
+export interface Target {
+  readonly job: string;
+  readonly nominal: number;
+  /** Not required: it lies between request and answer of the job's making, or that was never answered. */
+  readonly required: boolean;
+  /** paused, window: it lies inside a pause whose end left it out, or a window that does; the ledger says so and nothing ran. */
+  readonly fate: "run" | "paused" | "window";
+  /** Fired after its pause or window: how late it is says nothing. */
+  readonly isLate: boolean;
+}
+
+/** Every instant of a rule from a time on, in order, found without any code of the engine. */
+export function instantsOf(rule: Rule, from: number): number[] {
+  if (rule.kind === "never") return [];
+  if (rule.kind === "at") return rule.at >= from ? [rule.at] : [];
+  if (rule.kind === "cron") {
+    return bruteForceFires({ expression: rule.cron, timeZone: rule.timeZone }, from - 1, rule.endsAt);
+  }
+  const instants: number[] = [];
+  for (let at = rule.startsAt; at <= rule.endsAt; at += rule.everyMs) if (at >= from) instants.push(at);
+  return instants;
+}
+
+/** More worlds than this are not looked at: the best so far counts. */
+const mostWorlds = 20_000;
+const justBeforeMs = 0.5;
+
+/**
+ * A change takes effect at one instant between its request and its answer, which nobody outside can know. Each such instant
+ * makes a world with targets of its own: old or new, never both, never neither. The one that fits best what was seen is
+ * taken; if none fits, whatever is wrong in it is wrong.
+ */
+export function chooseWorld(life: Life, flawsIn: (targets: readonly Target[]) => number): Target[] {
+  const instants = ruleInstants(life);
+  let best: { targets: Target[]; flaws: number } | null = null;
+  let looked = 0;
+  for (const effects of effectsOf(life, instants)) {
+    const targets = targetsIn(life, effects, instants);
+    const flaws = flawsIn(targets);
+    if (best === null || flaws < best.flaws) best = { targets, flaws };
+    looked += 1;
+    if (best.flaws === 0 || looked >= mostWorlds) break;
+  }
+  return best?.targets ?? [];
+}
+
+/** Every order of effects and occurrences that the bounds allow. */
+function* effectsOf(life: Life, instants: readonly (readonly number[])[]): Generator<Effects> {
+  const all = [...new Set(instants.flat())].sort((a, b) => a - b);
+  const candidates = life.changes.map(({ sentAt, settledAt }, index) => {
+    const inside = all.filter((at) => at >= sentAt && at <= (settledAt ?? Number.POSITIVE_INFINITY));
+    const at: (number | null)[] = [sentAt - justBeforeMs, ...inside];
+    // A pause that ends by itself never does if another change comes first.
+    const next = life.changes[index + 1];
+    const mayNever = settledAt === null || (next !== undefined && next.sentAt <= settledAt);
+    return mayNever ? [...at, null] : at;
+  });
+  yield* combinations(candidates, Number.NEGATIVE_INFINITY);
+}
+
+/** One of each, never going back in time. */
+function* combinations(candidates: readonly Effects[], from: number): Generator<Effects> {
+  const [first, ...rest] = candidates;
+  if (first === undefined) {
+    yield [];
+    return;
+  }
+  for (const effect of first) {
+    if (effect !== null && effect < from) continue;
+    for (const others of combinations(rest, effect ?? from)) yield [effect, ...others];
+  }
 }

@@ -1,5 +1,4 @@
-import { Liar } from "./liar.js";
-import { Lies } from "./lies.js";
+import { Liar, Lies } from "./liar.js";
 import { ProtocolClient } from "./protocol-client.js";
 
 // A process with a worker that lies: `node liar-main.js <slots> <seed> <hangs until, ms since 1970> <url> …`.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { JournalEntry } from "../../src/journal/entry.js";
+import type { JournalEntry } from "../../src/journal/journal-server.js";
 import type { Evidence, RunRow } from "../../src/judge/evidence.js";
 import { judge } from "../../src/judge/judge.js";
 import { planRun } from "../../src/plan/plan.js";
-import type { FollowerLife } from "../../src/targets/follower-life.js";
+import type { FollowerLife } from "../../src/targets/life.js";
 
 const now = Date.UTC(2026, 0, 5, 12);
 const follower = { key: "after-0", follows: ["a"], mode: "any", on: "success", workMs: 0, changes: [] } as const;

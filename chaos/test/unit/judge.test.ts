@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JournalEntry } from "../../src/journal/entry.js";
+import type { JournalEntry } from "../../src/journal/journal-server.js";
 import type { Evidence, RunRow } from "../../src/judge/evidence.js";
 import { judge } from "../../src/judge/judge.js";
 import type { ChaosJob } from "../../src/plan/job.js";

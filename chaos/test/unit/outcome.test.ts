@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ViolationKind, violationKinds } from "../../src/judge/verdict.js";
 import type { Mutant } from "../../src/mutants/mutant.js";
-import { exitCodes, outcomeOf } from "../../src/outcome.js";
-import { type Result, checksOf, reportLines } from "../../src/report.js";
+import { type Result, checksOf, exitCodes, outcomeOf, reportLines } from "../../src/report.js";
 import { trialOf } from "../../src/run-mutants.js";
 
 const told = { lies: 5, refusedResults: 4 };

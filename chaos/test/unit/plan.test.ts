@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FaultKind, faultKinds } from "../../src/plan/fault.js";
+import { ruleFrom } from "../../src/plan/job.js";
 import { type PlanBounds, planFaults } from "../../src/plan/plan-faults.js";
 import { planLines, planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
-import { ruleFrom } from "../../src/plan/rule.js";
 
 const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };

@@ -3,7 +3,7 @@ import { mayHaveCost } from "../../src/judge/causes.js";
 import { planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
 import { planWorkerFaults, workerFaultKinds } from "../../src/plan/worker-faults.js";
-import { Lies } from "../../src/workers/lies.js";
+import { Lies } from "../../src/workers/liar.js";
 
 const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 const seeds = Array.from({ length: 50 }, (_, seed) => seed);

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Change } from "../../src/plan/change.js";
-import type { ChaosJob } from "../../src/plan/job.js";
-import type { Rule } from "../../src/plan/rule.js";
-import { chooseWorld } from "../../src/targets/choose-world.js";
-import { instantsOf } from "../../src/targets/instants.js";
+import type { Change, ChaosJob, Rule } from "../../src/plan/job.js";
 import type { DoneChange, Life } from "../../src/targets/life.js";
-import type { Target } from "../../src/targets/target.js";
-import { targetsIn } from "../../src/targets/targets-in.js";
+import { type Target, chooseWorld, instantsOf, targetsIn } from "../../src/targets/targets-in.js";
 
 const begin = Date.UTC(2026, 0, 5, 12);
 const everySecond: Rule = { kind: "every", everyMs: 1_000, startsAt: begin, endsAt: begin + 9_000 };
