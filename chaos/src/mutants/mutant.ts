@@ -23,6 +23,9 @@ export interface Mutant {
 
 const isModule = (edit: Edit): boolean => edit.in.endsWith(".ts");
 
+/** Whether the product reads SQL statements from this path. */
+export const isStatementFile = (path: string): boolean => /\/packages\/store\/src\/(?!migrations\/).+\.sql$/.test(path);
+
 /** The text of a statement file with the mutant's changes; unchanged when it has none of the statements. */
 export function mutateStatements(mutant: Mutant, text: string): string {
   return mutant.edits
