@@ -9,10 +9,10 @@ export interface Options {
   readonly mutant: string | null;
   /** The only kinds of fault to plan, if any; null for all. */
   readonly faults: readonly FaultKind[] | null;
-  /** Seeds over which mutants are tried; null for one ordinary run. */
+  /** Seeds over which mutants are triedMutants; null for one ordinary run. */
   readonly mutantSeeds: readonly number[] | null;
   /** Which of them. */
-  readonly tried: readonly string[];
+  readonly triedMutants: readonly string[];
   /** Where the outcome is written for programs. */
   readonly json: string | null;
   /** Keeps journal, logs and database for a look. */
@@ -65,7 +65,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
     mutant: mutant?.name ?? null,
     faults: values.faults === undefined ? (mutant?.faults ?? null) : kindsIn(values.faults),
     mutantSeeds: values.mutants ? values.seeds.split(",").map((seed) => seedIn("--seeds", seed)) : null,
-    tried: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
+    triedMutants: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
     json: values.json ?? null,
     keep: values.keep,
   };

@@ -1,16 +1,16 @@
 import { type Verdict, type ViolationKind, violationKinds } from "./judge/verdict.js";
 
 /** What shows that faults did something. */
-export interface Bites {
+export interface FaultEffects {
   readonly refusedWrites: number;
   /** The same by statement. */
   readonly refusedBy: Readonly<Record<string, number>>;
   readonly movedShards: number;
   readonly rescuedRuns: number;
   /** Nodes that ended by themselves, as one does whose start meets a broken connection; they were started again. */
-  readonly ownEnds: number;
+  readonly unexpectedExits: number;
   /** What the worker said that was not so, and results of workers elsewhere that were not taken. */
-  readonly lies: number;
+  readonly falseReports: number;
   readonly refusedResults: number;
   /** Times at which the machine had none for us. */
   readonly stalls: number;
@@ -20,16 +20,16 @@ export interface Result {
   readonly verdict: Verdict;
   /** Those of docs/invariants.md that found something. */
   readonly audits: readonly string[];
-  readonly bites: Bites;
+  readonly faultEffects: FaultEffects;
   /** How long it took after the heal until nothing was left to do; null when the bound was not kept. */
   readonly recoveredMs: number | null;
-  readonly asked: Asked;
+  readonly asked: RequestCounts;
   /** The share of the time for which the machine had none for the judge, who needs little. */
   readonly starvation: number;
 }
 
 /** What the API was asked for, and acknowledged. */
-export interface Asked {
+export interface RequestCounts {
   readonly jobs: number;
   readonly unknownJobs: number;
   readonly changes: number;
@@ -43,7 +43,7 @@ export const violationsOf = ({ verdict }: Result, kind: ViolationKind): number =
 
 /** One line per count; then what was wrong, if anything. */
 export function reportLines(result: Result): string[] {
-  const { verdict, audits, asked, bites, recoveredMs } = result;
+  const { verdict, audits, asked, faultEffects, recoveredMs } = result;
   const late = (share: number): number => verdict.lateMs[Math.ceil(verdict.lateMs.length * share) - 1] ?? 0;
   const counts: (readonly [string, number | string])[] = [
     ["jobs acknowledged", asked.jobs],
@@ -58,14 +58,14 @@ export function reportLines(result: Result): string[] {
     ["runs ok", verdict.runs.ok],
     ["runs repeated", verdict.runs.repeated],
     ["runs replaced", verdict.runs.replaced],
-    ["runs buried", verdict.runs.buried],
-    ["writes refused", bites.refusedWrites],
-    ["shards moved", bites.movedShards],
-    ["runs rescued", bites.rescuedRuns],
-    ["lies of a worker", bites.lies],
-    ["results refused", bites.refusedResults],
-    ["nodes ended", bites.ownEnds],
-    ["machine stalled", bites.stalls],
+    ["runs abandoned", verdict.runs.abandoned],
+    ["writes refused", faultEffects.refusedWrites],
+    ["shards moved", faultEffects.movedShards],
+    ["runs rescued", faultEffects.rescuedRuns],
+    ["falseReports of a worker", faultEffects.falseReports],
+    ["results refused", faultEffects.refusedResults],
+    ["nodes ended", faultEffects.unexpectedExits],
+    ["machine stalled", faultEffects.stalls],
     ["machine starved %", Math.round(result.starvation * 100)],
     ["recovered after ms", recoveredMs ?? "NOT WITHIN THE BOUND"],
     ...violationKinds.map((kind) => [kind, violationsOf(result, kind)] as const),
@@ -84,12 +84,12 @@ export function reportLines(result: Result): string[] {
 
 /** What a run was asked, each with its answer: what a list of tests shows. */
 export function checksOf(result: Result): { readonly name: string; readonly ok: boolean }[] {
-  const { audits, bites, recoveredMs } = result;
+  const { audits, faultEffects, recoveredMs } = result;
   return [
     ...violationKinds.map((kind) => ({ name: `no ${kind}`, ok: violationsOf(result, kind) === 0 })),
     { name: "audit queries return no rows", ok: audits.length === 0 },
     { name: "all that is due is done within the bound after the heal", ok: recoveredMs !== null },
-    { name: "faults did something", ok: bites.refusedWrites > 0 || bites.movedShards > 0 },
+    { name: "faults did something", ok: faultEffects.refusedWrites > 0 || faultEffects.movedShards > 0 },
   ];
 }
 
@@ -110,7 +110,7 @@ const isDoubtful = ({ verdict, recoveredMs }: Result): boolean => verdict.violat
 
 const isStarved = ({ starvation }: Result): boolean => starvation > starved;
 
-const hasBitten = ({ bites }: Result): boolean => bites.refusedWrites > 0 || bites.movedShards > 0;
+const hadEffect = ({ faultEffects }: Result): boolean => faultEffects.refusedWrites > 0 || faultEffects.movedShards > 0;
 
 /**
  * A run with violations has failed whatever the faults did; one without is worth something only if they did something. On a machine
@@ -119,7 +119,7 @@ const hasBitten = ({ bites }: Result): boolean => bites.refusedWrites > 0 || bit
 export function outcomeOf(result: Result): Outcome {
   if (isWrong(result)) return "violations";
   if (isDoubtful(result)) return isStarved(result) ? "starved" : "violations";
-  return hasBitten(result) ? "ok" : "void";
+  return hadEffect(result) ? "ok" : "void";
 }
 
 export const outcomeLines: Readonly<Record<Outcome, string>> = {

@@ -5,13 +5,13 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded
 import { TcpProxy } from "@carillon/testkit";
 import { NodeClock } from "./node-clock.js";
 import { NodeProcess } from "./node-process.js";
-import { Wiretap } from "./wiretap.js";
+import { WireFilter } from "./wire-filter.js";
 
 export interface ClusterOptions {
   readonly folder: string;
   readonly nodes: number;
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
   readonly preload: string | null;
   /** The library that moves clocks; null when no fault needs it. */
   readonly faketime: string | null;
@@ -24,7 +24,7 @@ const settings = { max_connections: "60" };
 export interface Member {
   readonly node: NodeProcess;
   readonly proxy: TcpProxy;
-  readonly wire: Wiretap;
+  readonly wire: WireFilter;
   readonly clock: NodeClock | null;
 }
 
@@ -83,8 +83,8 @@ export class Cluster {
   }
 
   /** How often nodes ended without being told to. */
-  get ownEnds(): number {
-    return this.members.reduce((sum, { node }) => sum + node.ownEnds, 0);
+  get unexpectedExits(): number {
+    return this.members.reduce((sum, { node }) => sum + node.unexpectedExits, 0);
   }
 
   count(event: string): number {
@@ -104,9 +104,9 @@ export class Cluster {
 }
 
 async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
-  const { folder, leaseMs, workerSilenceMs, preload, faketime } = options;
+  const { folder, leaseMs, workerTimeoutMs, preload, faketime } = options;
   const name = `node-${index}`;
-  const wire = new Wiretap();
+  const wire = new WireFilter();
   const proxy = await TcpProxy.start(url, { filter: wire.filter });
   const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
   const node = new NodeProcess({
@@ -114,7 +114,7 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
     port: await freePort(),
     databaseUrl: proxy.through(url),
     leaseMs,
-    workerSilenceMs,
+    workerTimeoutMs,
     logPath: join(folder, `${name}.log`),
     preload,
     env: clock?.env ?? {},

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalServer } from "../journal/journal-server.js";
-import type { Follower, FollowerChange } from "../plan/follower.js";
+import type { DependentJob, DependentChange } from "../plan/dependent-job.js";
 import { type Change, type ChaosJob, type PlannedJob, changeFrom, jobFrom } from "../plan/job.js";
 import type { Plan } from "../plan/plan.js";
-import { windowFrom } from "../plan/surroundings.js";
-import type { DoneChange, FollowerLife, Life, RunNowOutcome } from "../targets/life.js";
+import { windowFrom } from "../plan/constraints.js";
+import type { DoneChange, DependentHistory, JobHistory, RunNowOutcome } from "../targets/job-history.js";
 import { ApiCaller } from "./api-caller.js";
 import type { Cluster } from "./cluster.js";
 import { JobChanger } from "./job-changer.js";
-import { type DoneFlip, SurroundingsMaker } from "./surroundings-maker.js";
-import { wireChange, wireFollower, wireFollowerChange, wireJob } from "./wire-form.js";
+import { type DoneFlip, ConstraintWriter } from "./constraint-writer.js";
+import { wireChange, wireDependent, wireDependentChange, wireJob } from "./wire-form.js";
 
 /** All that was asked for. */
-export interface Driven {
-  readonly lives: Life[];
-  readonly followers: FollowerLife[];
+export interface LoadHistory {
+  readonly histories: JobHistory[];
+  readonly dependents: DependentHistory[];
 }
 
 /** Asks for every planned job and change at its time, by the public API of the nodes in turn, and keeps what was answered. */
@@ -22,7 +22,7 @@ export class Driver {
   readonly #api: ApiCaller;
   readonly #journal: JournalServer;
   readonly #begin: number;
-  readonly #made = new MadeJobs();
+  readonly #made = new CreatedJobIds();
 
   constructor(cluster: Cluster, journal: JournalServer, begin: number) {
     this.#api = new ApiCaller(cluster);
@@ -30,22 +30,22 @@ export class Driver {
     this.#begin = begin;
   }
 
-  async drive({ surroundings, workload, followers }: Plan): Promise<Driven> {
-    const maker = new SurroundingsMaker(this.#api, this.#begin);
-    await maker.prepare(surroundings.windows.map((window) => windowFrom(this.#begin, window)));
-    const [flips, lives, followerLives] = await Promise.all([
-      maker.flip(surroundings.flips),
+  async drive({ constraints, workload, dependents }: Plan): Promise<LoadHistory> {
+    const maker = new ConstraintWriter(this.#api, this.#begin);
+    await maker.prepare(constraints.windows.map((window) => windowFrom(this.#begin, window)));
+    const [flips, histories, dependentHistories] = await Promise.all([
+      maker.flip(constraints.flips),
       Promise.all(workload.map((one) => this.#live(one))),
-      Promise.all(followers.map((one) => this.#follow(one))),
+      Promise.all(dependents.map((one) => this.#follow(one))),
     ]);
     return {
-      lives: lives.flatMap((life) => (life === null ? [] : withFlips(life, flips))),
-      followers: followerLives.flatMap((life) => life ?? []),
+      histories: histories.flatMap((history) => (history === null ? [] : withFlips(history, flips))),
+      dependents: dependentHistories.flatMap((history) => history ?? []),
     };
   }
 
   /** Null when no node was there to be asked. A job whose making ended unknown is left alone. */
-  async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<Life | null> {
+  async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<JobHistory | null> {
     const job = jobFrom(this.#begin, plannedJob);
     await this.#until(createAtMs);
     if (!this.#api.isReachable) return this.#made.settle(job.key, null);
@@ -60,21 +60,21 @@ export class Driver {
     return { job, sentAt, acknowledgedAt, changes: changer.changes, runNows };
   }
 
-  /** Null when those that it follows are not known to exist. */
-  async #follow(follower: Follower): Promise<FollowerLife | null> {
-    const { key, follows, workMs } = follower;
-    const ids = await Promise.all(follows.map((one) => this.#made.idOf(one)));
+  /** Null when those that it upstream are not known to exist. */
+  async #follow(dependent: DependentJob): Promise<DependentHistory | null> {
+    const { key, upstream, workMs } = dependent;
+    const ids = await Promise.all(upstream.map((one) => this.#made.idOf(one)));
     const known = ids.filter((id) => id !== null);
     if (known.length < ids.length) return this.#made.settle(key, null);
     const sentAt = Date.now();
     const url = this.#journal.urlOf({ job: key, workMs, failsFirst: false });
-    const made = await this.#ask(key, wireFollower(follower, known, url));
+    const made = await this.#ask(key, wireDependent(dependent, known, url));
     this.#made.settle(key, made?.id ?? null);
-    if (made === null) return { follower, sentAt, acknowledgedAt: null, changes: [] };
+    if (made === null) return { dependent, sentAt, acknowledgedAt: null, changes: [] };
     const acknowledgedAt = Date.now();
-    const changer = new JobChanger(this.#api, made, wireFollowerChange(follower, known));
-    await this.#change(changer, follower.changes);
-    return { follower, sentAt, acknowledgedAt, changes: changer.changes };
+    const changer = new JobChanger(this.#api, made, wireDependentChange(dependent, known));
+    await this.#change(changer, dependent.changes);
+    return { dependent, sentAt, acknowledgedAt, changes: changer.changes };
   }
 
   #create(job: ChaosJob): Promise<{ id: string; etag: string | null } | null> {
@@ -90,7 +90,7 @@ export class Driver {
     return { id: answer.id, etag: answer.etag };
   }
 
-  async #change<Asked extends Change | FollowerChange>(
+  async #change<Asked extends Change | DependentChange>(
     changer: JobChanger<Asked>,
     changes: readonly { readonly atMs: number; readonly change: Asked }[],
   ): Promise<void> {
@@ -114,18 +114,18 @@ export class Driver {
   }
 }
 
-/** To a job that follows the calendar a flip is an edit that somebody else made. */
-function withFlips(life: Life, flips: readonly DoneFlip[]): Life {
-  const { job, acknowledgedAt } = life;
-  if (!job.followsCalendar || acknowledgedAt === null) return life;
+/** To a job that upstream the calendar a flip is an edit that somebody else made. */
+function withFlips(history: JobHistory, flips: readonly DoneFlip[]): JobHistory {
+  const { job, acknowledgedAt } = history;
+  if (!job.excludesCalendar || acknowledgedAt === null) return history;
   const changes = flips.map(({ closes, sentAt, settledAt }): DoneChange => {
     return { change: { kind: "edit", rule: closes ? { kind: "never" } : job.rule }, sentAt, settledAt };
   });
-  return { ...life, changes };
+  return { ...history, changes };
 }
 
 /** The ids of jobs by their keys, for whoever waits for them; null for one that nobody acknowledged. */
-export class MadeJobs {
+export class CreatedJobIds {
   readonly #jobs = new Map<
     string,
     { readonly id: Promise<string | null>; readonly settle: (id: string | null) => void }

@@ -6,10 +6,10 @@ import type { Cluster, Member } from "./cluster.js";
 
 const delayMs = 150;
 /** A node that does not come to the step for so long is killed all the same. */
-const longestWaitMs = 2_000;
+const maxWaitMs = 2_000;
 
 /** The fault's own numbers, and the way past all proxies. */
-interface Doing {
+interface FaultParams {
   readonly lastsMs: number;
   readonly byMs: number;
   readonly at: Step | null;
@@ -17,12 +17,12 @@ interface Doing {
 }
 
 type NodeFault = Exclude<FaultKind, "database" | "database_kill">;
-type Injection = (member: Member, doing: Doing) => Promise<void>;
+type Injection = (member: Member, doing: FaultParams) => Promise<void>;
 
 const injections: Readonly<Record<NodeFault, Injection>> = {
   kill: (member, { lastsMs }) => restart(member, "SIGKILL", lastsMs),
   async kill_at(member, { lastsMs, at }) {
-    if (at !== null) await member.wire.at(at, () => member.node.kill(), longestWaitMs);
+    if (at !== null) await member.wire.at(at, () => member.node.kill(), maxWaitMs);
     await restart(member, "SIGKILL", lastsMs);
   },
   stop: (member, { lastsMs }) => restart(member, "SIGTERM", lastsMs),
@@ -42,7 +42,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     const held = proxy.blackHole();
     await sleep(lastsMs);
     await proxy.resume();
-    // A node with nothing to say had nothing held back.
+    // A node with nothing to print had nothing held back.
     await Promise.race([held, sleep(0)]);
   },
   async delay({ proxy }, { lastsMs }) {
@@ -51,9 +51,9 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     await proxy.resume();
   },
   async deaf({ wire }, { lastsMs }) {
-    wire.isDeaf = true;
+    wire.dropsNotifications = true;
     await sleep(lastsMs);
-    wire.isDeaf = false;
+    wire.dropsNotifications = false;
   },
   async clock({ clock }, { lastsMs, byMs }) {
     clock?.move(byMs);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FollowerChange } from "../plan/follower.js";
+import type { DependentChange } from "../plan/dependent-job.js";
 import type { Change } from "../plan/job.js";
-import type { DoneChange, RunNowOutcome } from "../targets/life.js";
+import type { DoneChange, RunNowOutcome } from "../targets/job-history.js";
 import type { Answer, ApiCall, ApiCaller } from "./api-caller.js";
 
 /** How long a change that is not answered is asked for again. */
-const patienceMs = 20_000;
+const retryLimitMs = 20_000;
 const pauseMs = 300;
 /** A pause that ends by itself does so at its time, or as soon as some node has the shard. */
 const expiryMs = 20_000;
@@ -16,7 +16,7 @@ type Resume = Extract<Change, { kind: "resume" }>;
 const tooLate = new Set(["job_ended", "field_invalid", "schedule_in_past"]);
 
 /** Changes one job by the API, one change after the other, and keeps what is known of each. */
-export class JobChanger<Asked extends Change | FollowerChange> {
+export class JobChanger<Asked extends Change | DependentChange> {
   readonly changes: DoneChange<Asked | Resume>[] = [];
   readonly #api: ApiCaller;
   readonly #id: string;
@@ -59,7 +59,7 @@ export class JobChanger<Asked extends Change | FollowerChange> {
    * late, the version tells.
    */
   async #ask(change: Asked, sentAt: number): Promise<"done" | "refused" | "unknown"> {
-    for (let isFirst = true; Date.now() - sentAt < patienceMs; isFirst = false) {
+    for (let isFirst = true; Date.now() - sentAt < retryLimitMs; isFirst = false) {
       const answer = await this.#api.call({ ...this.#wire(this.#id, change), ifMatch: this.#etag });
       if (answer === null || answer.code === "job_busy") await sleep(pauseMs);
       else if (answer.status < 300) {
@@ -77,7 +77,7 @@ export class JobChanger<Asked extends Change | FollowerChange> {
 
   /** False when no node said in time that the job is as it should be. */
   async #readVersion(isReady: (answer: Answer) => boolean): Promise<boolean> {
-    for (const since = Date.now(); Date.now() - since < patienceMs; await sleep(pauseMs)) {
+    for (const since = Date.now(); Date.now() - since < retryLimitMs; await sleep(pauseMs)) {
       const answer = await this.#api.call({ method: "GET", path: `/v1/jobs/${this.#id}` });
       if (answer?.status !== 200 || !isReady(answer)) continue;
       this.#etag = answer.etag;

@@ -9,11 +9,11 @@ import { root } from "../root.js";
 
 export interface NodeSettings {
   readonly name: string;
-  /** The same in all its lives: workers know it by that. */
+  /** The same in all its histories: workers know it by that. */
   readonly port: number;
   readonly databaseUrl: string;
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
   readonly logPath: string;
   /** A module to load first; only mutants have one. */
   readonly preload: string | null;
@@ -21,7 +21,7 @@ export interface NodeSettings {
 }
 
 const pauseBeforeStartMs = 300;
-const mostOwnEnds = 20;
+const maxUnexpectedExits = 20;
 
 /** One node of the product as a process of its own, started by its command line as a user would. */
 export class NodeProcess {
@@ -31,7 +31,7 @@ export class NodeProcess {
   #child: ChildProcess | null = null;
   #url: string | null = null;
   #isStopping = false;
-  #ownEnds = 0;
+  #unexpectedExits = 0;
 
   constructor(settings: NodeSettings) {
     this.#settings = settings;
@@ -49,7 +49,7 @@ export class NodeProcess {
   }
 
   /**
-   * How often the node has logged an event, over all its lives; some events stand for several things. `event statement` counts
+   * How often the node has logged an event, over all its histories; some events stand for several things. `event statement` counts
    * those of one statement.
    */
   count(event: string): number {
@@ -57,8 +57,8 @@ export class NodeProcess {
   }
 
   /** How often the node ended without being told to. */
-  get ownEnds(): number {
-    return this.#ownEnds;
+  get unexpectedExits(): number {
+    return this.#unexpectedExits;
   }
 
   /** Resolves when the node serves. One that ends by itself is started again, as a supervisor would. */
@@ -79,8 +79,9 @@ export class NodeProcess {
     const startedAgain = once(child, "exit").then(async () => {
       this.#url = null;
       if (this.#isStopping) return;
-      this.#ownEnds += 1;
-      if (this.#ownEnds > mostOwnEnds) throw new Error(`ends again and again; see ${this.#settings.logPath}`);
+      this.#unexpectedExits += 1;
+      if (this.#unexpectedExits > maxUnexpectedExits)
+        throw new Error(`ends again and again; see ${this.#settings.logPath}`);
       await sleep(pauseBeforeStartMs);
       if (!this.#isStopping) await this.start();
     });
@@ -121,13 +122,13 @@ export class NodeProcess {
   }
 
   #args(): string[] {
-    const { name, port, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
+    const { name, port, databaseUrl, leaseMs, workerTimeoutMs } = this.#settings;
     const flags = {
       "database-url": databaseUrl,
       port,
       "node-name": name,
       "shard-lease": `${leaseMs}ms`,
-      "worker-timeout": `${workerSilenceMs}ms`,
+      "worker-timeout": `${workerTimeoutMs}ms`,
       "worker-slots": 100,
       "shutdown-grace-period": "1s",
       "database-connect-timeout": "1m",

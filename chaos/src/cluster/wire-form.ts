@@ -1,6 +1,6 @@
-import type { Follower, FollowerChange } from "../plan/follower.js";
+import type { DependentJob, DependentChange } from "../plan/dependent-job.js";
 import type { Change, ChaosJob, Rule } from "../plan/job.js";
-import type { ChaosWindow } from "../plan/surroundings.js";
+import type { ChaosWindow } from "../plan/constraints.js";
 import type { ApiCall } from "./api-caller.js";
 
 /** The calendar that jobs exclude. */
@@ -35,7 +35,7 @@ export function wireJob(job: ChaosJob, url: string): object {
   return {
     task: "http",
     payload: { url },
-    schedule: job.followsCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
+    schedule: job.excludesCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
     ...(job.window === null ? {} : { labels: { window: job.window.mode } }),
     ...workPolicies,
     ...(job.rule.kind === "at" ? {} : { overlap: job.overlap, misfire: policy, misfire_threshold: `${thresholdMs}ms` }),
@@ -43,28 +43,28 @@ export function wireJob(job: ChaosJob, url: string): object {
 }
 
 /** The request that makes a job after others, whose work is done at the URL. */
-export function wireFollower(follower: Follower, follows: readonly string[], url: string): object {
+export function wireDependent(dependent: DependentJob, upstream: readonly string[], url: string): object {
   return {
     task: "http",
     payload: { url },
-    schedule: wireAfter(follower, follows),
+    schedule: wireAfter(dependent, upstream),
     ...workPolicies,
     overlap: "allow",
   };
 }
 
-function wireAfter({ on, mode }: Pick<Follower, "on" | "mode">, follows: readonly string[]): object {
-  return { after: follows.map((job) => ({ job, on })), ...(follows.length > 1 && { mode }) };
+function wireAfter({ on, mode }: Pick<DependentJob, "on" | "mode">, upstream: readonly string[]): object {
+  return { after: upstream.map((job) => ({ job, on })), ...(upstream.length > 1 && { mode }) };
 }
 
 /** The request that changes a job after these others. */
-export function wireFollowerChange(
-  { mode }: Follower,
-  follows: readonly string[],
-): (id: string, change: FollowerChange) => ApiCall {
+export function wireDependentChange(
+  { mode }: DependentJob,
+  upstream: readonly string[],
+): (id: string, change: DependentChange) => ApiCall {
   return (id, change) =>
-    change.kind === "turn"
-      ? { method: "PATCH", path: `/v1/jobs/${id}`, body: { schedule: wireAfter({ on: change.on, mode }, follows) } }
+    change.kind === "edit"
+      ? { method: "PATCH", path: `/v1/jobs/${id}`, body: { schedule: wireAfter({ on: change.on, mode }, upstream) } }
       : wireChange(id, change);
 }
 

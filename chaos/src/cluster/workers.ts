@@ -20,36 +20,39 @@ export interface WorkersOptions {
 /** More than a node has for its own: whoever has most free slots is given most. */
 const slots = "120";
 
-/** Workers in processes of their own, over HTTP: one that is disturbed, and one that lies. */
+/** Workers in processes of their own, over HTTP: one that is disturbed, and one that falseReports. */
 export class Workers {
-  readonly #honest: WorkerProcess;
-  readonly #liar: WorkerProcess;
+  readonly #regular: WorkerProcess;
+  readonly #rogue: WorkerProcess;
 
   static async start({ folder, urls, seed, hangsUntil }: WorkersOptions): Promise<Workers> {
-    const of = async (program: "honest-main" | "liar-main", args: readonly string[]) =>
+    const of = async (program: "regular-main" | "rogue-main", args: readonly string[]) =>
       WorkerProcess.make({ program, args, urls, logPath: join(folder, `${program}.log`) });
-    const honest = await of("honest-main", [slots]);
-    const liar = await of("liar-main", [slots, String(seed), String(hangsUntil)]);
-    for (const worker of [honest, liar]) worker.start();
-    return new Workers(honest, liar);
+    const regular = await of("regular-main", [slots]);
+    const rogue = await of("rogue-main", [slots, String(seed), String(hangsUntil)]);
+    for (const worker of [regular, rogue]) worker.start();
+    return new Workers(regular, rogue);
   }
 
-  private constructor(honest: WorkerProcess, liar: WorkerProcess) {
-    this.#honest = honest;
-    this.#liar = liar;
+  private constructor(regular: WorkerProcess, rogue: WorkerProcess) {
+    this.#regular = regular;
+    this.#rogue = rogue;
   }
 
   get pids(): number[] {
-    return [this.#honest, this.#liar].flatMap(({ pid }) => pid ?? []);
+    return [this.#regular, this.#rogue].flatMap(({ pid }) => pid ?? []);
   }
 
-  get lies(): number {
-    return ["twice", "older", "stranger", "hang", "begin"].reduce((sum, lie) => sum + this.#liar.count(lie), 0);
+  get falseReports(): number {
+    return ["duplicate", "stale", "unowned", "hang", "hang_started"].reduce(
+      (sum, falseReport) => sum + this.#rogue.count(falseReport),
+      0,
+    );
   }
 
   /** Results that were not taken. */
   get refused(): number {
-    return this.#liar.count("refused") + this.#honest.count("run.result_refused");
+    return this.#rogue.count("refused") + this.#regular.count("run.result_refused");
   }
 
   async disturb(plan: readonly WorkerFault[], begin: number): Promise<DoneFault[]> {
@@ -64,11 +67,11 @@ export class Workers {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#honest.close(), this.#liar.close()]);
+    await Promise.all([this.#regular.close(), this.#rogue.close()]);
   }
 
   async #inject(kind: WorkerFault["kind"], lastsMs: number): Promise<void> {
-    const worker = this.#honest;
+    const worker = this.#regular;
     if (kind === "worker_kill") {
       await worker.kill();
       await sleep(lastsMs);
@@ -87,14 +90,14 @@ export class Workers {
 
 export interface WorkerSettings {
   /** A program of chaos/src/workers. */
-  readonly program: "honest-main" | "liar-main";
+  readonly program: "regular-main" | "rogue-main";
   /** Before the addresses of the nodes. */
   readonly args: readonly string[];
   readonly urls: readonly string[];
   readonly logPath: string;
 }
 
-/** A worker as a process of its own, with its own ways to the nodes. */
+/** A worker as a process of its own, with its own proxiedUrls to the nodes. */
 export class WorkerProcess {
   readonly #settings: WorkerSettings;
   readonly #proxies: readonly TcpProxy[];
@@ -102,7 +105,7 @@ export class WorkerProcess {
   #child: ChildProcess | null = null;
 
   static async make(settings: WorkerSettings): Promise<WorkerProcess> {
-    return new WorkerProcess(settings, await Promise.all(settings.urls.map(wayTo)));
+    return new WorkerProcess(settings, await Promise.all(settings.urls.map(hostRewritingProxy)));
   }
 
   private constructor(settings: WorkerSettings, proxies: readonly TcpProxy[]) {
@@ -122,8 +125,8 @@ export class WorkerProcess {
   start(): void {
     const { program, args, urls, logPath } = this.#settings;
     const path = join(root, `chaos/dist/chaos/src/workers/${program}.js`);
-    const ways = urls.map((url, index) => this.#proxies[index]?.through(url) ?? url);
-    const child = spawn(process.execPath, [path, ...args, ...ways], { stdio: ["ignore", "pipe", "pipe"] });
+    const proxiedUrls = urls.map((url, index) => this.#proxies[index]?.through(url) ?? url);
+    const child = spawn(process.execPath, [path, ...args, ...proxiedUrls], { stdio: ["ignore", "pipe", "pipe"] });
     const log = createWriteStream(logPath, { flags: "a" });
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream }).on("line", (line) => {
@@ -167,7 +170,7 @@ export class WorkerProcess {
 }
 
 /** A node answers only to its own name: the proxy's is put right on the way. */
-async function wayTo(url: string): Promise<TcpProxy> {
+async function hostRewritingProxy(url: string): Promise<TcpProxy> {
   const { host } = new URL(url);
   return TcpProxy.start(url, {
     filter: (chunk, from) =>

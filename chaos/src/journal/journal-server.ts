@@ -12,7 +12,7 @@ export interface Work {
 
 /**
  * The other side of the product's `http` task, which does the work of every run and writes down what it saw: run and fence
- * come from the headers that the task sends. It lives in the judge's process, so nothing that a node does can change it.
+ * come from the headers that the task sends. It histories in the judge's process, so nothing that a node does can change it.
  */
 export class JournalServer {
   readonly entries: JournalEntry[] = [];
@@ -51,7 +51,7 @@ export class JournalServer {
   #work(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? "/", "http://journal");
     const token = ++this.#tokens;
-    // Workers say it as the API does or as the protocol does; the judge compares with rows.
+    // Workers print it as the API does or as the protocol does; the judge compares with rows.
     const run = parseId("run", String(request.headers["idempotency-key"]));
     const fence = Number(request.headers["carillon-fence"]);
     const isFirst = !this.#seenRuns.has(run);

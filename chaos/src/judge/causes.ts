@@ -1,19 +1,19 @@
-import { spans } from "../plan/fault.js";
+import { faultSpecs } from "../plan/fault.js";
 import { type WorkerFaultKind, workerFaultKinds } from "../plan/worker-faults.js";
 import type { DoneFault, Evidence } from "./evidence.js";
 
 type Faults = Pick<Evidence, "faults" | "aftermathMs">;
 
 /** Whether a fault may have cost a worker what it began at `from`, so that it is begun elsewhere at `to`. */
-export function mayHaveCost({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
-  return faults.some((fault) => costsWorkers(fault) && fault.from <= to && fault.until + aftermathMs >= from);
+export function mayExplainRetry({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
+  return faults.some((fault) => interruptsRuns(fault) && fault.from <= to && fault.until + aftermathMs >= from);
 }
 
-function costsWorkers({ kind }: DoneFault): boolean {
-  return kind === "stall" || isOfWorker(kind) || spans[kind].costsWorkers;
+function interruptsRuns({ kind }: DoneFault): boolean {
+  return kind === "stall" || isWorkerFault(kind) || faultSpecs[kind].interruptsRuns;
 }
 
-function isOfWorker(kind: DoneFault["kind"]): kind is WorkerFaultKind {
+function isWorkerFault(kind: DoneFault["kind"]): kind is WorkerFaultKind {
   return (workerFaultKinds as readonly string[]).includes(kind);
 }
 

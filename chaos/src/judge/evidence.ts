@@ -1,8 +1,8 @@
 import type { EndEntry, JournalEntry, StartEntry } from "../journal/journal-server.js";
 import type { FaultKind } from "../plan/fault.js";
 import type { WorkerFaultKind } from "../plan/worker-faults.js";
-import type { FollowerLife, Life } from "../targets/life.js";
-import type { Target } from "../targets/targets-in.js";
+import type { DependentHistory, JobHistory } from "../targets/job-history.js";
+import type { Target } from "../targets/targets.js";
 
 /** A run as the database has it in the end. */
 export interface RunRow {
@@ -40,10 +40,10 @@ export interface DoneFault {
 }
 
 export interface Evidence {
-  readonly lives: readonly Life[];
+  readonly histories: readonly JobHistory[];
   /** Of jobs that start after others. */
-  readonly followers: readonly FollowerLife[];
-  /** What the lives promised. */
+  readonly dependents: readonly DependentHistory[];
+  /** What the histories promised. */
   readonly targets: readonly Target[];
   readonly journal: readonly JournalEntry[];
   readonly runs: readonly RunRow[];

@@ -1,5 +1,5 @@
 import type { StartEntry } from "../journal/journal-server.js";
-import { mayHaveCost } from "./causes.js";
+import { mayExplainRetry } from "./causes.js";
 import { type Evidence, type JournalView, groupBy } from "./evidence.js";
 import type { Violation } from "./verdict.js";
 
@@ -15,7 +15,7 @@ interface Work {
  * worker that wakes late may overlap physically, and its result is refused: that needs a fault which may have cost the worker.
  */
 export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violation[] {
-  const exclusive = new Set(evidence.lives.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
+  const exclusive = new Set(evidence.histories.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
   const accepted = new Set(evidence.runs.map((run) => run.token));
   const starts = journal.starts.filter((start) => exclusive.has(start.job));
   const workOf = ({ at, token, run }: StartEntry): Work => ({
@@ -28,7 +28,7 @@ export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violati
     pairsAtOnce(works.map(workOf))
       .filter(
         ([one, next]) =>
-          (one.isAccepted && next.isAccepted) || !mayHaveCost(evidence, { from: one.from, to: next.from }),
+          (one.isAccepted && next.isAccepted) || !mayExplainRetry(evidence, { from: one.from, to: next.from }),
       )
       .map(([one, next]) => ({
         kind: "OVERLAP" as const,

@@ -1,54 +1,54 @@
 import type { StartEntry } from "../journal/journal-server.js";
-import { type ChaosWindow, isInside } from "../plan/surroundings.js";
-import type { Life } from "../targets/life.js";
-import { mayHaveCost, undisturbedMs } from "./causes.js";
+import { type ChaosWindow, isInside } from "../plan/constraints.js";
+import type { JobHistory } from "../targets/job-history.js";
+import { mayExplainRetry, undisturbedMs } from "./causes.js";
 import { type DoneFault, type Evidence, type JournalView, type RunRow, groupBy, occurrenceKey } from "./evidence.js";
-import { isFollowing } from "./judge-followers.js";
+import { isDependentRun } from "./judge-dependents.js";
 import type { Verdict, Violation, ViolationKind } from "./verdict.js";
 
 type RunVerdict = Pick<Verdict, "runs" | "violations">;
 type Flaw = readonly [kind: ViolationKind, detail: string];
 
 /** How often a run may lose its worker before it is given up. */
-const mostLosses = 3;
+const maxLosses = 3;
 
 /** Is every run that exists or worked one that was promised, done once, in time, by whoever held it? */
 export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict {
   const promised = new Set(evidence.targets.map(occurrenceKey));
-  const lifeOf = new Map(evidence.lives.map((life) => [life.job.key, life]));
+  const historyOf = new Map(evidence.histories.map((history) => [history.job.key, history]));
   const rowsOf = groupBy(evidence.runs, (run) => run.id);
   const siblingsOf = groupBy(evidence.runs, (run) => run.job);
-  const counts = { ok: 0, repeated: 0, replaced: 0, buried: 0 };
+  const counts = { ok: 0, repeated: 0, replaced: 0, abandoned: 0 };
   const violations: Violation[] = [];
   for (const [id, rows] of rowsOf) {
     const [row] = rows;
     if (row === undefined) continue;
     const starts = journal.startsOf(id);
     const flaws: Flaw[] = [];
-    const life = lifeOf.get(row.job);
+    const history = historyOf.get(row.job);
     const siblings = siblingsOf.get(row.job) ?? [];
-    const replaced = isReplaced(row, life, siblings);
-    if (isUnasked(row, promised, { life, journal })) flaws.push(["UNEXPECTED", "nothing promised this run"]);
+    const replaced = isReplaced(row, history, siblings);
+    if (isUnrequested(row, promised, { history, journal })) flaws.push(["UNEXPECTED", "nothing promised this run"]);
     if (rows.length > 1) flaws.push(["DOUBLE", `${rows.length} rows for one run`]);
     flaws.push(
-      ...earlyFlaws(row, starts, life?.job.window ?? null),
+      ...earlyFlaws(row, starts, history?.job.window ?? null),
       ...fenceFlaws(row, starts),
       ...repeatFlaws(evidence, journal, starts),
-      ...(replaced ? [] : endFlaws(row, life)),
-      ...(life?.job.overlap === "cancel_running" ? stopFlaws(row, { ...evidence, runs: siblings, journal }) : []),
+      ...(replaced ? [] : endFlaws(row, history)),
+      ...(history?.job.overlap === "cancel_running" ? stopFlaws(row, { ...evidence, runs: siblings, journal }) : []),
     );
     for (const [kind, detail] of flaws)
       violations.push({ kind, job: row.job, nominal: row.nominal, detail: `run ${id}: ${detail}` });
     if (flaws.length > 0) continue;
     if (replaced) counts.replaced += 1;
-    else if (row.reason === "worker_lost") counts.buried += 1;
+    else if (row.reason === "worker_lost") counts.abandoned += 1;
     else if (starts.length > 1) counts.repeated += 1;
     else counts.ok += 1;
   }
   violations.push(
     ...doubledOccurrences(evidence.runs),
     ...unknownRuns(journal, rowsOf),
-    ...evidence.lives.flatMap((life) => judgeRunNows(life, evidence.runs)),
+    ...evidence.histories.flatMap((history) => judgeRunNows(history, evidence.runs)),
   );
   return { runs: counts, violations };
 }
@@ -89,7 +89,7 @@ function repeatFlaws(evidence: Evidence, journal: JournalView, starts: readonly 
   return starts.slice(1).flatMap((start, index): Flaw[] => {
     const before = starts[index];
     if (before === undefined || journal.endOf(before.token)?.outcome === "failed") return [];
-    return mayHaveCost(evidence, { from: before.at, to: start.at })
+    return mayExplainRetry(evidence, { from: before.at, to: start.at })
       ? []
       : [["DOUBLE", `worked on again ${start.at - before.at} ms later without a cause`]];
   });
@@ -102,11 +102,11 @@ function stopFlaws(row: RunRow, seen: Parameters<typeof workedOnMs>[1]): Flaw[] 
     : [["OVERLAP", `it worked on for ${Math.round(ms)} ms after a newer run had come to replace it`]];
 }
 
-function endFlaws({ status, reason, losses, finishedAt }: RunRow, life: Life | undefined): Flaw[] {
+function endFlaws({ status, reason, losses, finishedAt }: RunRow, history: JobHistory | undefined): Flaw[] {
   if (status === "succeeded" || status === "live") return [];
-  const cancelled = life === undefined ? null : cancelledFrom(life);
+  const cancelled = history === undefined ? null : cancelledFrom(history);
   if (status === "cancelled" && cancelled !== null && (finishedAt ?? 0) >= cancelled) return [];
-  if (status === "failed" && reason === "worker_lost" && losses > mostLosses) return [];
+  if (status === "failed" && reason === "worker_lost" && losses > maxLosses) return [];
   return [["UNDONE", `ended as ${status} (${reason ?? "no reason"})`]];
 }
 
@@ -143,9 +143,9 @@ const stopMs = 3_000;
 const settleMs = 2_000;
 
 /** Whether a run was ended with right to make room for a newer one of its job. */
-export function isReplaced(run: RunRow, life: Life | undefined, runs: readonly RunRow[]): boolean {
+export function isReplaced(run: RunRow, history: JobHistory | undefined, runs: readonly RunRow[]): boolean {
   if (run.status !== "cancelled" || run.reason !== "cancelled_by_overlap") return false;
-  return life?.job.overlap === "cancel_running" && replacementOf(run, runs) !== undefined;
+  return history?.job.overlap === "cancel_running" && replacementOf(run, runs) !== undefined;
 }
 
 /**
@@ -173,11 +173,11 @@ function replacementOf(run: RunRow, runs: readonly RunRow[]): RunRow | undefined
 }
 
 /** Are there as many runs out of turn as were asked for? A call that was never answered may have made one. */
-export function judgeRunNows({ job: { key }, runNows }: Life, runs: readonly RunRow[]): Violation[] {
+export function judgeRunNows({ job: { key }, runNows }: JobHistory, runs: readonly RunRow[]): Violation[] {
   const made = new Set(runs.filter((run) => run.job === key && isRunNow(run)).map((run) => run.id)).size;
   const answered = runNows.filter((outcome) => outcome === "made").length;
   const most = answered + runNows.filter((outcome) => outcome === "unknown").length;
-  const detail = `${made} runs out of turn; ${answered} calls were acknowledged, and ${most} may have made one`;
+  const detail = `${made} runs out of edit; ${answered} calls were acknowledged, and ${most} may have made one`;
   if (made < answered) return [{ kind: "MISSED", job: key, nominal: null, detail }];
   return made > most ? [{ kind: "UNEXPECTED", job: key, nominal: null, detail }] : [];
 }
@@ -185,19 +185,19 @@ export function judgeRunNows({ job: { key }, runNows }: Life, runs: readonly Run
 export const isRunNow = (run: RunRow): boolean => run.trigger.startsWith("run_now");
 
 /** The first time at which somebody asked for the end of the job; null when nobody did. */
-export function cancelledFrom({ changes }: Life): number | null {
+export function cancelledFrom({ changes }: JobHistory): number | null {
   return changes.find(({ change }) => change.kind === "cancel")?.sentAt ?? null;
 }
 
 /** A run of a schedule that nothing promised. One that waited for its time and was cancelled with its job never was one. */
-export function isUnasked(
+export function isUnrequested(
   run: RunRow,
   promised: ReadonlySet<string>,
-  { life, journal }: { life: Life | undefined; journal: JournalView },
+  { history, journal }: { history: JobHistory | undefined; journal: JournalView },
 ): boolean {
-  // What follows others is asked for by their ends.
-  if (isRunNow(run) || isFollowing(run) || promised.has(occurrenceKey(run))) return false;
-  const cancelled = life === undefined ? null : cancelledFrom(life);
+  // What upstream others is asked for by their ends.
+  if (isRunNow(run) || isDependentRun(run) || promised.has(occurrenceKey(run))) return false;
+  const cancelled = history === undefined ? null : cancelledFrom(history);
   const wasEnded = run.status === "cancelled" && cancelled !== null && (run.finishedAt ?? 0) >= cancelled;
   return !(wasEnded && journal.startsOf(run.id).length === 0);
 }

@@ -1,12 +1,12 @@
-import { isInside } from "../plan/surroundings.js";
-import type { Life } from "../targets/life.js";
+import { isInside } from "../plan/constraints.js";
+import type { JobHistory } from "../targets/job-history.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
 
 /** A ledger entry with all that decides whether one of its occurrences may be left out. */
-export interface Excuse {
+export interface Omission {
   readonly entry: LedgerRow;
   readonly nominal: number;
-  readonly life: Life;
+  readonly history: JobHistory;
   /** Those of the same job. */
   readonly runs: readonly RunRow[];
   /** When the work of a run was first seen. */
@@ -14,7 +14,7 @@ export interface Excuse {
 }
 
 /** Why an occurrence may be left out, by the reason in the ledger. A reason that is not here is allowed to nobody. */
-const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
+const rules: Readonly<Record<string, (omission: Omission) => boolean>> = {
   missed: isMisfire,
   overlap: isOverlap,
   superseded: isSuperseded,
@@ -22,13 +22,13 @@ const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
   window: isHeldBack,
 };
 
-export function isAllowed(excuse: Excuse): boolean {
-  return rules[excuse.entry.reason]?.(excuse) ?? false;
+export function isAllowed(omission: Omission): boolean {
+  return rules[omission.entry.reason]?.(omission) ?? false;
 }
 
 /** run_once leaves out all but the latest of what is due once the oldest is too late; skip only what is itself too late. */
-function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): boolean {
-  const { misfire } = life.job;
+function isMisfire({ entry: { from, recordedAt }, nominal, history }: Omission): boolean {
+  const { misfire } = history.job;
   if (recordedAt < nominal) return false;
   if (misfire.policy === "run_once") return recordedAt - from > misfire.thresholdMs;
   return misfire.policy === "skip" && recordedAt - nominal > misfire.thresholdMs;
@@ -38,8 +38,8 @@ function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): bool
 const commitMs = 2_000;
 
 /** skip: some other run of the job was live between the occurrence and its entry. queue_one: one that had not begun. */
-function isOverlap({ entry: { recordedAt }, nominal, life, runs, begunAt }: Excuse): boolean {
-  const { overlap } = life.job;
+function isOverlap({ entry: { recordedAt }, nominal, history, runs, begunAt }: Omission): boolean {
+  const { overlap } = history.job;
   if ((overlap !== "skip" && overlap !== "queue_one") || recordedAt < nominal) return false;
   const isLive = ({ createdAt, finishedAt }: RunRow): boolean =>
     createdAt <= recordedAt && (finishedAt ?? recordedAt) + commitMs >= nominal;
@@ -48,31 +48,31 @@ function isOverlap({ entry: { recordedAt }, nominal, life, runs, begunAt }: Excu
 }
 
 /** A change came while it still waited: for others that were caught up, one after the other, or for the end of its window. */
-function isSuperseded({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  return mayWait(life, nominal) && isDuringChange(life, recordedAt) && nominal <= recordedAt;
+function isSuperseded({ entry: { recordedAt }, nominal, history }: Omission): boolean {
+  return mayWait(history, nominal) && isDuringChange(history, recordedAt) && nominal <= recordedAt;
 }
 
 /** A pause came while it still waited: it belongs to the pause then, and its end left it out. */
-function isLeftToPause({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  const wasPaused = life.changes.some(
+function isLeftToPause({ entry: { recordedAt }, nominal, history }: Omission): boolean {
+  const wasPaused = history.changes.some(
     ({ change, sentAt, settledAt }) =>
       change.kind === "pause" && sentAt < recordedAt && nominal <= (settledAt ?? Number.POSITIVE_INFINITY),
   );
-  return mayWait(life, nominal) && wasPaused && isDuringChange(life, recordedAt);
+  return mayWait(history, nominal) && wasPaused && isDuringChange(history, recordedAt);
 }
 
-const mayWait = (life: Life, nominal: number): boolean =>
-  catchesUp(life) || (life.job.window?.mode === "hold" && isInside(life.job.window, nominal));
+const mayWait = (history: JobHistory, nominal: number): boolean =>
+  catchesUp(history) || (history.job.window?.mode === "hold" && isInside(history.job.window, nominal));
 
-const catchesUp = ({ job, changes }: Life): boolean =>
+const catchesUp = ({ job, changes }: JobHistory): boolean =>
   job.misfire.policy === "run_all" ||
   changes.some(({ change }) => change.kind === "resume" && change.missed !== "none");
 
-const isDuringChange = ({ changes }: Life, at: number): boolean =>
+const isDuringChange = ({ changes }: JobHistory, at: number): boolean =>
   changes.some(({ sentAt, settledAt }) => sentAt <= at && at < (settledAt ?? Number.POSITIVE_INFINITY) + 1);
 
 /** It waited for the end of its window, and another was fired in its place. */
-function isHeldBack({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  const { window, misfire } = life.job;
+function isHeldBack({ entry: { recordedAt }, nominal, history }: Omission): boolean {
+  const { window, misfire } = history.job;
   return isInside(window, nominal) && recordedAt >= window.to && misfire.policy !== "run_all";
 }

@@ -27,7 +27,7 @@ export interface Verdict {
     readonly repeated: number;
     /** Ended to make room for a newer one. */
     readonly replaced: number;
-    readonly buried: number;
+    readonly abandoned: number;
   };
   /** From the nominal instant to the first start that the journal saw, in ascending order. */
   readonly lateMs: readonly number[];

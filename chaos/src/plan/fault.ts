@@ -43,7 +43,7 @@ export interface Fault {
   readonly at: Step | null;
 }
 
-export const isOfDatabase = (kind: FaultKind): boolean => kind === "database" || kind === "database_kill";
+export const isDatabaseFault = (kind: FaultKind): boolean => kind === "database" || kind === "database_kill";
 
 /** What is said of a fault, also of one to a worker. */
 type Described = Omit<Fault, "kind"> & { readonly kind: FaultKind | WorkerFaultKind };
@@ -58,7 +58,7 @@ export function describeFault({ kind, node, atMs, lastsMs, byMs, at }: Described
 /** How long a silent node keeps its shards, and a silent worker its runs; the worker's is the shorter. */
 export interface Limits {
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
 }
 
 export type Range = readonly [least: number, most: number];
@@ -69,7 +69,7 @@ export interface Span {
   /** How long it lasts; one of the ranges is drawn. Those around the limits tell a slow node from a lost one. */
   readonly lasts: (limits: Limits) => readonly Range[];
   /** Whether a worker may lose its runs by it, so that they are worked on again. */
-  readonly costsWorkers: boolean;
+  readonly interruptsRuns: boolean;
   /** What `byMs` of the fault is drawn from. */
   readonly by?: readonly Range[];
 }
@@ -77,43 +77,43 @@ export interface Span {
 const hourMs = 3_600_000;
 const exactly = (value: number): Range => [value, value];
 
-export const spans: Readonly<Record<FaultKind, Span>> = {
-  kill: { weight: 4, costsWorkers: true, lasts: () => [[500, 9_000]] },
-  kill_at: { weight: 4, costsWorkers: true, lasts: () => [[500, 3_000]] },
+export const faultSpecs: Readonly<Record<FaultKind, Span>> = {
+  kill: { weight: 4, interruptsRuns: true, lasts: () => [[500, 9_000]] },
+  kill_at: { weight: 4, interruptsRuns: true, lasts: () => [[500, 3_000]] },
   freeze: {
     weight: 5,
-    costsWorkers: true,
-    lasts: ({ leaseMs, workerSilenceMs }) => [
+    interruptsRuns: true,
+    lasts: ({ leaseMs, workerTimeoutMs }) => [
       // Its runs are given to others and still under way there when it wakes.
-      [workerSilenceMs + 1_500, workerSilenceMs + 3_500],
+      [workerTimeoutMs + 1_500, workerTimeoutMs + 3_500],
       [leaseMs + 500, leaseMs + 5_000],
     ],
   },
-  stop: { weight: 1, costsWorkers: true, lasts: () => [[500, 4_000]] },
-  reset: { weight: 2, costsWorkers: true, lasts: () => [exactly(0)] },
-  lose_fire: { weight: 3, costsWorkers: true, lasts: () => [[2_000, 4_000]] },
-  lose_claim: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
-  lose_result: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
-  lose_commit: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
+  stop: { weight: 1, interruptsRuns: true, lasts: () => [[500, 4_000]] },
+  reset: { weight: 2, interruptsRuns: true, lasts: () => [exactly(0)] },
+  lose_fire: { weight: 3, interruptsRuns: true, lasts: () => [[2_000, 4_000]] },
+  lose_claim: { weight: 2, interruptsRuns: true, lasts: () => [[1_000, 2_000]] },
+  lose_result: { weight: 2, interruptsRuns: true, lasts: () => [[1_000, 2_000]] },
+  lose_commit: { weight: 2, interruptsRuns: true, lasts: () => [[1_000, 2_000]] },
   cut: {
     weight: 4,
-    costsWorkers: true,
+    interruptsRuns: true,
     lasts: ({ leaseMs }) => [
       [1_000, leaseMs],
       [leaseMs + 1_000, leaseMs + 5_000],
     ],
   },
-  delay: { weight: 1, costsWorkers: false, lasts: () => [[2_000, 6_000]] },
+  delay: { weight: 1, interruptsRuns: false, lasts: () => [[2_000, 6_000]] },
   // Shorter than the time after which a node looks by itself, and longer.
-  deaf: { weight: 2, costsWorkers: false, lasts: () => [[4_000, 12_000]] },
+  deaf: { weight: 2, interruptsRuns: false, lasts: () => [[4_000, 12_000]] },
   // Within the tolerance, just beyond it, and far away, in both directions.
   clock: {
     weight: 2,
-    costsWorkers: false,
+    interruptsRuns: false,
     lasts: ({ leaseMs }) => [[2_000, leaseMs + 3_000]],
     by: [exactly(-hourMs), [-3_000, -700], [-300, 300], [700, 3_000], exactly(hourMs)],
   },
-  pool: { weight: 1, costsWorkers: true, lasts: ({ leaseMs }) => [[1_000, leaseMs]] },
-  database: { weight: 1, costsWorkers: true, lasts: () => [[500, 5_000]] },
-  database_kill: { weight: 1, costsWorkers: true, lasts: () => [[500, 3_000]] },
+  pool: { weight: 1, interruptsRuns: true, lasts: ({ leaseMs }) => [[1_000, leaseMs]] },
+  database: { weight: 1, interruptsRuns: true, lasts: () => [[500, 5_000]] },
+  database_kill: { weight: 1, interruptsRuns: true, lasts: () => [[500, 3_000]] },
 };

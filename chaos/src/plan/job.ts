@@ -1,4 +1,4 @@
-import { type ChaosWindow, windowFrom } from "./surroundings.js";
+import { type ChaosWindow, windowFrom } from "./constraints.js";
 
 export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all" | "cancel_running";
 
@@ -22,7 +22,7 @@ export interface ChaosJob {
   /** The maintenance window that it is subject to. */
   readonly window: ChaosWindow | null;
   /** It leaves out the days of the calendar that is changed under it. */
-  readonly followsCalendar: boolean;
+  readonly excludesCalendar: boolean;
 }
 
 /** The job of a plan that begins at this instant. */

@@ -1,4 +1,12 @@
-import { type Fault, type FaultKind, type Limits, type Range, faultKinds, isOfDatabase, spans } from "./fault.js";
+import {
+  type Fault,
+  type FaultKind,
+  type Limits,
+  type Range,
+  faultKinds,
+  isDatabaseFault,
+  faultSpecs,
+} from "./fault.js";
 import type { SeededRandom } from "./random.js";
 import { steps } from "./step.js";
 
@@ -6,12 +14,12 @@ export interface PlanBounds {
   readonly nodes: number;
   readonly loadMs: number;
   readonly limits: Limits;
-  /** Null for all of them, after the overture; some kinds come alone. */
+  /** Null for all of them, after the openingFaults; some kinds come alone. */
   readonly kinds: readonly FaultKind[] | null;
 }
 
 /** A fault to come; without a range one is drawn. */
-type Card = readonly [kind: FaultKind, range?: number];
+type QueuedFault = readonly [kind: FaultKind, range?: number];
 
 /** The first fault comes when every node has its shards; after the last there is some load without any. */
 const quietMs = 4_000;
@@ -20,11 +28,11 @@ const quietMs = 4_000;
  * Every plan of all kinds begins with these, one at a time: a lost node, a worker that wakes too late, a node that does, and a
  * fire whose outcome nobody knows. The first moves shards, so that no such run is void.
  */
-const overture: readonly Card[] = [["kill"], ["freeze", 0], ["freeze", 1], ["lose_fire"]];
-const afterOvertureMs = 3_000;
+const openingFaults: readonly QueuedFault[] = [["kill"], ["freeze", 0], ["freeze", 1], ["lose_fire"]];
+const openingGapMs = 3_000;
 
 /**
- * After the overture every other kind comes once, in any order and as close together as the time wants it; then what the weights
+ * After the openingFaults every other kind comes once, in any order and as close together as the time wants it; then what the weights
  * give, sometimes two at a time. Never two on one node.
  */
 export function planFaults(random: SeededRandom, bounds: PlanBounds): Fault[] {
@@ -33,23 +41,23 @@ export function planFaults(random: SeededRandom, bounds: PlanBounds): Fault[] {
   const end = bounds.loadMs - quietMs;
   const names = bounds.kinds ?? faultKinds;
   if (names.length === 0) return [];
-  const weighted = names.flatMap((name) => Array.from({ length: spans[name].weight }, () => name));
-  const first = bounds.kinds === null ? overture : [];
-  const cards = [...first, ...others(random, names, first)];
+  const weighted = names.flatMap((name) => Array.from({ length: faultSpecs[name].weight }, () => name));
+  const first = bounds.kinds === null ? openingFaults : [];
+  const queued = [...first, ...others(random, names, first)];
   let atMs = quietMs;
   for (let place = 0; ; place++) {
-    const isDealt = place < cards.length;
-    const [kind, range] = cards[place] ?? [random.pick(weighted)];
+    const isQueued = place < queued.length;
+    const [kind, range] = queued[place] ?? [random.pick(weighted)];
     const { lastsMs, byMs, at } = draw(random, kind, { range, limits: bounds.limits });
-    const { node, begin } = isOfDatabase(kind)
+    const { node, begin } = isDatabaseFault(kind)
       ? { node: null, begin: Math.max(atMs, busy.until(null)) }
-      : busy.choose(random, atMs, { keepsOne: isDealt });
-    if (begin + lastsMs > end && isDealt) continue;
+      : busy.choose(random, atMs, { keepsOne: isQueued });
+    if (begin + lastsMs > end && isQueued) continue;
     if (begin + lastsMs > end) return faults;
     faults.push({ kind, node, atMs: begin, lastsMs, byMs, at });
     busy.set(node, begin + lastsMs + quietMs / 2);
-    const share = isDealt ? Math.floor((end - begin) / (cards.length - place)) : Number.POSITIVE_INFINITY;
-    atMs = begin + (place < first.length ? lastsMs + afterOvertureMs : Math.min(pauseAfter(random, lastsMs), share));
+    const share = isQueued ? Math.floor((end - begin) / (queued.length - place)) : Number.POSITIVE_INFINITY;
+    atMs = begin + (place < first.length ? lastsMs + openingGapMs : Math.min(pauseAfter(random, lastsMs), share));
   }
 }
 
@@ -79,9 +87,9 @@ class Busy {
 }
 
 /** Every kind that is not among the first, once, in any order. */
-function others(random: SeededRandom, names: readonly FaultKind[], first: readonly Card[]): Card[] {
+function others(random: SeededRandom, names: readonly FaultKind[], first: readonly QueuedFault[]): QueuedFault[] {
   const heard = new Set(first.map(([kind]) => kind));
-  return random.shuffle(names.filter((name) => !heard.has(name))).map((kind): Card => [kind]);
+  return random.shuffle(names.filter((name) => !heard.has(name))).map((kind): QueuedFault => [kind]);
 }
 
 /** What a fault needs to be known by. */
@@ -90,9 +98,9 @@ function draw(
   kind: FaultKind,
   { range, limits }: { range: number | undefined; limits: Limits },
 ): Pick<Fault, "lastsMs" | "byMs" | "at"> {
-  const ranges = spans[kind].lasts(limits);
+  const ranges = faultSpecs[kind].lasts(limits);
   const lastsMs = within(random, ranges[range ?? random.between(0, ranges.length - 1)]);
-  const { by } = spans[kind];
+  const { by } = faultSpecs[kind];
   const byMs = by === undefined ? null : within(random, random.pick(by));
   return { lastsMs, byMs, at: kind === "kill_at" ? random.pick(steps) : null };
 }

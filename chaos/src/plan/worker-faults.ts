@@ -20,11 +20,11 @@ const quietMs = 5_000;
 /** One after the other, each kind in its turn. */
 export function planWorkerFaults(
   random: SeededRandom,
-  { loadMs, silenceMs }: { readonly loadMs: number; readonly silenceMs: number },
+  { loadMs, workerTimeoutMs }: { readonly loadMs: number; readonly workerTimeoutMs: number },
 ): WorkerFault[] {
   const lasts: Readonly<Record<WorkerFaultKind, Range>> = {
     worker_kill: [500, 3_000],
-    worker_freeze: [silenceMs + 1_500, silenceMs + 4_000],
+    worker_freeze: [workerTimeoutMs + 1_500, workerTimeoutMs + 4_000],
     worker_lose: [500, 2_000],
   };
   const faults: WorkerFault[] = [];

@@ -1,6 +1,6 @@
 import type { Change, ChaosJob, Misfire, Missed, OverlapPolicy, PlannedChange, PlannedJob, Rule } from "./job.js";
 import type { SeededRandom } from "./random.js";
-import type { ChaosWindow } from "./surroundings.js";
+import type { ChaosWindow } from "./constraints.js";
 
 export interface WorkloadBounds {
   readonly loadMs: number;
@@ -39,9 +39,9 @@ const herdWithinMs = 6_000;
 export function planWorkload(random: SeededRandom, bounds: WorkloadBounds): PlannedJob[] {
   const { loadMs, recurring } = bounds;
   const planned: PlannedJob[] = [];
-  for (const [index, overlap] of deal(random, recurring).entries()) {
+  for (const [index, overlap] of shuffledOverlaps(random, recurring).entries()) {
     if (index % 5 === 2 || index % 10 === 4)
-      planned.push(surroundedJob(random, { index, overlap, endsAt: loadMs }, bounds));
+      planned.push(constrainedJob(random, { index, overlap, endsAt: loadMs }, bounds));
     else {
       const createAtMs = index * 2 < recurring ? 0 : random.between(0, Math.floor(loadMs / 2));
       const job = recurringJob(random, { index, overlap, endsAt: loadMs });
@@ -69,31 +69,31 @@ const oneOff = (random: SeededRandom, key: string, at: number): ChaosJob => ({
   rule: { kind: "at", at },
 });
 
-/** A job from the begin on that something else than its maker has a say in: every other one a window, or the calendar. */
-function surroundedJob(random: SeededRandom, seat: Seat, { windows }: WorkloadBounds): PlannedJob {
+/** A job from the begin on that something else than its maker has a print in: every other one a window, or the calendar. */
+function constrainedJob(random: SeededRandom, slot: JobSlot, { windows }: WorkloadBounds): PlannedJob {
   const planned = { createAtMs: 0, changes: [], runNowAtMs: [] };
-  const { index, endsAt } = seat;
+  const { index, endsAt } = slot;
   if (index % 5 === 2) {
     const window = windows[Math.floor(index / 5) % windows.length] ?? null;
-    return { ...planned, job: { ...recurringJob(random, seat), window } };
+    return { ...planned, job: { ...recurringJob(random, slot), window } };
   }
   const rule = everyRule(random, endsAt);
-  return { ...planned, job: { ...recurringJob(random, seat), key: `calendar-${index}`, rule, followsCalendar: true } };
+  return { ...planned, job: { ...recurringJob(random, slot), key: `calendar-${index}`, rule, excludesCalendar: true } };
 }
 
 /** As many policies as jobs, in any order. */
-function deal(random: SeededRandom, recurring: number): OverlapPolicy[] {
+function shuffledOverlaps(random: SeededRandom, recurring: number): OverlapPolicy[] {
   return random.shuffle(Array.from({ length: recurring }, (_, index) => overlaps[index % overlaps.length] ?? "allow"));
 }
 
-interface Seat {
+interface JobSlot {
   readonly index: number;
   readonly overlap: OverlapPolicy;
   readonly endsAt: number;
 }
 
-function recurringJob(random: SeededRandom, { index, overlap, endsAt }: Seat): ChaosJob {
-  const own = { ...unsurrounded, overlap, misfire: random.pick(misfires), ...workOf(random, overlap) };
+function recurringJob(random: SeededRandom, { index, overlap, endsAt }: JobSlot): ChaosJob {
+  const own = { ...unconstrained, overlap, misfire: random.pick(misfires), ...workOf(random, overlap) };
   if (overlap === "cancel_running")
     return { ...own, key: `every-${index}`, rule: everyRule(random, endsAt, shortPeriods) };
   if (random.next() < 0.5) {
@@ -108,9 +108,9 @@ function everyRule(random: SeededRandom, endsAt: number, among: readonly number[
   return { kind: "every", everyMs: random.pick(among), startsAt, endsAt };
 }
 
-const unsurrounded = { window: null, followsCalendar: false } as const;
+const unconstrained = { window: null, excludesCalendar: false } as const;
 const defaultPolicies = {
-  ...unsurrounded,
+  ...unconstrained,
   overlap: "skip",
   misfire: { policy: "run_once", thresholdMs: 60_000 },
 } as const;
@@ -141,7 +141,7 @@ const quietMs = 5_000;
 const otherCrons = ["*/4 * * * * *", "*/3 * * * * *", "*/10 * * * * *", "1/2 * * * * *"];
 const missed: readonly Missed[] = ["none", "latest", "all"];
 /** What a job goes through, in this order. */
-const courses: readonly (readonly Change["kind"][])[] = [
+const changeSequences: readonly (readonly Change["kind"][])[] = [
   [],
   [],
   ["pause", "resume", "pause", "resume"],
@@ -160,13 +160,13 @@ export function planChanges(
   const changes: PlannedChange[] = [];
   let now = createAtMs;
   let inForce = rule;
-  for (const kind of random.pick(courses)) {
-    now = nearFire(random, now + random.between(...gapMs), inForce);
+  for (const kind of random.pick(changeSequences)) {
+    now = alignToFire(random, now + random.between(...gapMs), inForce);
     if (now > loadMs - quietMs) break;
     const change = drawChange(random, kind, { rule: inForce, now });
     changes.push({ atMs: now, change });
     if (change.kind === "edit") inForce = change.rule;
-    // It ends by itself: the resume that follows comes too late, or just then.
+    // It ends by itself: the resume that upstream comes too late, or just then.
     if (change.kind === "pause" && change.until !== null) now = change.until;
   }
   const runNowAtMs = random.next() < 0.25 ? [random.between(createAtMs + 1_000, loadMs - quietMs)] : [];
@@ -183,7 +183,7 @@ export function planOneOffChange(random: SeededRandom, at: number, { createAtMs,
 }
 
 /** Every other change comes within milliseconds of an occurrence, the first one after its time. */
-function nearFire(random: SeededRandom, at: number, rule: Rule): number {
+function alignToFire(random: SeededRandom, at: number, rule: Rule): number {
   if (random.next() < 0.5) return at;
   const [everyMs, startsAt] = rule.kind === "every" ? [rule.everyMs, rule.startsAt] : [1_000, 0];
   return startsAt + Math.ceil((at - startsAt) / everyMs) * everyMs + random.between(-8, 8);

@@ -28,7 +28,7 @@ export class Gone extends Error {}
 
 const callLimitMs = 4_000;
 
-/** The worker protocol by hand: whoever uses it can say whatever it likes. */
+/** The worker protocol by hand: whoever uses it can print whatever it likes. */
 export class ProtocolClient {
   readonly #urls: readonly string[];
   #calls = 0;
@@ -38,12 +38,12 @@ export class ProtocolClient {
   }
 
   async register(slots: number): Promise<string> {
-    const worker = { name: "liar", queues: ["*"], tasks: ["http"], slots, ahead: 0 };
+    const worker = { name: "rogue", queues: ["*"], tasks: ["http"], slots, ahead: 0 };
     return (await this.#post<{ id: string }>("/v1/workers:register", worker)).id;
   }
 
   /** Sends results from a session that is given nothing. */
-  async slander(id: string, results: readonly Result[]): Promise<Polled> {
+  async sendUnowned(id: string, results: readonly Result[]): Promise<Polled> {
     return this.#post(`/v1/workers/${id}:poll`, { held: [], results, draining: true });
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkFreshness } from "../../src/mutants/freshness.js";
+import { checkFreshness } from "../../src/mutants/check-freshness.js";
 import { mutants } from "../../src/mutants/mutants.js";
 
 describe("a mutant", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayHaveCost, undisturbedMs } from "../../src/judge/causes.js";
+import { mayExplainRetry, undisturbedMs } from "../../src/judge/causes.js";
 import type { DoneFault } from "../../src/judge/evidence.js";
 
 const fault = (from: number, until: number, kind: DoneFault["kind"] = "kill"): DoneFault => ({
@@ -11,7 +11,7 @@ const fault = (from: number, until: number, kind: DoneFault["kind"] = "kill"): D
 
 describe("the cause of a further try", () => {
   const costs = (one: DoneFault): boolean =>
-    mayHaveCost({ faults: [one], aftermathMs: 1_000 }, { from: 5_000, to: 9_000 });
+    mayExplainRetry({ faults: [one], aftermathMs: 1_000 }, { from: 5_000, to: 9_000 });
 
   it("is a fault between the two, or one shortly before", () => {
     expect([fault(6_000, 7_000), fault(1_000, 4_000), fault(1_000, 9_500), fault(9_000, 9_900)].map(costs)).toEqual([

@@ -3,7 +3,7 @@ import type { JournalEntry } from "../../src/journal/journal-server.js";
 import type { Evidence, RunRow } from "../../src/judge/evidence.js";
 import { judge } from "../../src/judge/judge.js";
 import type { ChaosJob } from "../../src/plan/job.js";
-import type { Life } from "../../src/targets/life.js";
+import type { JobHistory } from "../../src/targets/job-history.js";
 
 const due = Date.UTC(2026, 0, 5, 12);
 const job: ChaosJob = {
@@ -14,9 +14,9 @@ const job: ChaosJob = {
   overlap: "allow",
   misfire: { policy: "run_once", thresholdMs: 60_000 },
   window: null,
-  followsCalendar: false,
+  excludesCalendar: false,
 };
-const life: Life = { job, sentAt: due - 60_000, acknowledgedAt: due - 59_000, changes: [], runNows: [] };
+const history: JobHistory = { job, sentAt: due - 60_000, acknowledgedAt: due - 59_000, changes: [], runNows: [] };
 const target = { job: "a", nominal: due, required: true, fate: "run", isLate: false } as const;
 const run: RunRow = {
   id: "r1",
@@ -52,8 +52,8 @@ function attempt(
 }
 
 const good: Evidence = {
-  lives: [life],
-  followers: [],
+  histories: [history],
+  dependents: [],
   targets: [target],
   journal: attempt(1),
   runs: [run],
@@ -73,7 +73,7 @@ describe("the judge of targets", () => {
     expect(judge(good)).toEqual({
       targets: { ok: 1, skipped: 0, optional: 0 },
       followed: { ok: 0, optional: 0 },
-      runs: { ok: 1, repeated: 0, replaced: 0, buried: 0 },
+      runs: { ok: 1, repeated: 0, replaced: 0, abandoned: 0 },
       lateMs: [10],
       violations: [],
     });
@@ -167,17 +167,17 @@ describe("the judge of runs", () => {
     expect(kinds({ runs: [{ ...run, token: 7 }] })).toEqual(["STALE FENCE ACCEPTED"]);
   });
 
-  it("takes a run that lost four workers as buried, and calls any other failed end UNDONE", () => {
+  it("takes a run that lost four workers as abandoned, and calls any other failed end UNDONE", () => {
     const failed = { ...run, status: "failed", reason: "worker_lost", token: null } as const;
-    expect(judge({ ...good, runs: [{ ...failed, losses: 4 }] }).runs.buried).toBe(1);
+    expect(judge({ ...good, runs: [{ ...failed, losses: 4 }] }).runs.abandoned).toBe(1);
     expect(kinds({ runs: [{ ...failed, losses: 2 }] })).toEqual(["UNDONE"]);
     expect(kinds({ runs: [{ ...failed, reason: "handler_error" }] })).toEqual(["UNDONE"]);
   });
 });
 
 describe("the judge of a changed job", () => {
-  const cancelled: Life = {
-    ...life,
+  const cancelled: JobHistory = {
+    ...history,
     changes: [{ change: { kind: "cancel", running: "signal" }, sentAt: due, settledAt: due + 20 }],
   };
   const ended: RunRow = { ...run, status: "cancelled", reason: "cancelled_by", token: null };
@@ -191,27 +191,27 @@ describe("the judge of a changed job", () => {
     expect(judge({ ...good, targets, runs: [], journal: [], ledger: [paused] }).targets.skipped).toBe(1);
   });
 
-  it("does not take a pause for an excuse where there was none", () => {
+  it("does not take a pause for an omission where there was none", () => {
     const paused = { job: "a", reason: "paused", from: due, to: due, recordedAt: due + 5_000 };
     expect(kinds({ runs: [], journal: [], ledger: [paused] })).toEqual(["MISSED"]);
   });
 
   it("takes a run that ended with its job as cancelled, and from no other job", () => {
-    expect(kinds({ lives: [cancelled], runs: [ended] })).toEqual([]);
+    expect(kinds({ histories: [cancelled], runs: [ended] })).toEqual([]);
     expect(kinds({ runs: [ended] })).toEqual(["UNDONE"]);
-    expect(kinds({ lives: [cancelled], runs: [{ ...ended, finishedAt: due - 1 }] })).toEqual(["UNDONE"]);
+    expect(kinds({ histories: [cancelled], runs: [{ ...ended, finishedAt: due - 1 }] })).toEqual(["UNDONE"]);
   });
 
   it("takes a run that waited for its time when its job was cancelled for none at all", () => {
-    expect(kinds({ lives: [cancelled], targets: [], runs: [ended], journal: [] })).toEqual([]);
-    expect(kinds({ lives: [cancelled], targets: [], runs: [ended] })).toEqual(["UNEXPECTED"]);
-    expect(kinds({ lives: [cancelled], targets: [], runs: [run] })).toEqual(["UNEXPECTED"]);
+    expect(kinds({ histories: [cancelled], targets: [], runs: [ended], journal: [] })).toEqual([]);
+    expect(kinds({ histories: [cancelled], targets: [], runs: [ended] })).toEqual(["UNEXPECTED"]);
+    expect(kinds({ histories: [cancelled], targets: [], runs: [run] })).toEqual(["UNEXPECTED"]);
   });
 
   it("counts runs out of turn by the calls that asked for them", () => {
     const own: RunRow = { ...run, id: "r2", trigger: "run_now:r2", token: 2 };
     const seen = { runs: [run, own], journal: [...attempt(1), ...attempt(2, { run: "r2", fence: 1 })] };
-    const asked = (...runNows: Life["runNows"]) => ({ lives: [{ ...life, runNows }] });
+    const asked = (...runNows: JobHistory["runNows"]) => ({ histories: [{ ...history, runNows }] });
     expect(kinds({ ...seen, ...asked("made") })).toEqual([]);
     expect(kinds({ ...seen, ...asked("unknown") })).toEqual([]);
     expect(kinds({ ...seen, ...asked("refused") })).toEqual(["UNEXPECTED"]);
@@ -221,7 +221,7 @@ describe("the judge of a changed job", () => {
 
 describe("the judge of a maintenance window", () => {
   const window = { mode: "hold", from: due, to: due + 5_000 } as const;
-  const lives = [{ ...life, job: { ...job, window } }];
+  const histories = [{ ...history, job: { ...job, window } }];
 
   it("calls a run inside a window that skips UNEXPECTED, and asks the ledger for it", () => {
     const targets = [{ ...target, fate: "window" }] as const;
@@ -235,7 +235,7 @@ describe("the judge of a maintenance window", () => {
 
   it("calls work that a window should hold back EARLY until it is over", () => {
     const at = (begun: number): string[] =>
-      kinds({ lives, runs: [{ ...run, finishedAt: begun + 190 }], journal: attempt(1, { at: begun }) });
+      kinds({ histories, runs: [{ ...run, finishedAt: begun + 190 }], journal: attempt(1, { at: begun }) });
     expect(at(due + 4_999)).toEqual(["EARLY"]);
     expect(at(due + 5_000)).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe("the judge of overlaps", () => {
   };
 
   it("calls runs of a job that work at the same time OVERLAP, if it does not allow that", () => {
-    expect(kinds({ ...both, lives: [{ ...life, job: { ...job, overlap: "skip" } }] })).toEqual(["OVERLAP"]);
+    expect(kinds({ ...both, histories: [{ ...history, job: { ...job, overlap: "skip" } }] })).toEqual(["OVERLAP"]);
   });
 
   it("lets the runs of any other job work at the same time", () => {
@@ -264,12 +264,17 @@ describe("the judge of overlaps", () => {
       ...attempt(2, { run: "r2", fence: 1, at: due + 60 }),
     ];
     const runs = [{ ...run, fence: 2, token: 3, finishedAt: due + 6_200 }, next];
-    const lives = [{ ...life, job: { ...job, overlap: "skip" } }] as const;
-    expect(kinds({ ...both, journal, runs, faults: [kill], lives })).toEqual([]);
+    const histories = [{ ...history, job: { ...job, overlap: "skip" } }] as const;
+    expect(kinds({ ...both, journal, runs, faults: [kill], histories })).toEqual([]);
     const gone = [...attempt(1, { until: due + 900, outcome: "gone" }), ...attempt(2, { run: "r2", at: due + 600 })];
     const cancelled = { ...run, status: "cancelled", reason: "cancelled_by_overlap", token: null } as const;
-    const replacing = [{ ...life, job: { ...job, overlap: "cancel_running" } }] as const;
-    const seen = { ...both, journal: gone, runs: [{ ...cancelled, finishedAt: due + 590 }, next], lives: replacing };
+    const replacing = [{ ...history, job: { ...job, overlap: "cancel_running" } }] as const;
+    const seen = {
+      ...both,
+      journal: gone,
+      runs: [{ ...cancelled, finishedAt: due + 590 }, next],
+      histories: replacing,
+    };
     expect(kinds({ ...seen, faults: [kill] })).toEqual([]);
     expect(kinds(seen)).toEqual(["OVERLAP"]);
   });
@@ -284,18 +289,18 @@ describe("the judge of overlaps", () => {
         ...attempt(2, { run: "r2", fence: 1, at: due + 60, until: due + 65 }),
         ...attempt(3, { run: "r3", fence: 1, at: due + 80, until: due + 90 }),
       ],
-      lives: [{ ...life, job: { ...job, overlap: "queue_all" } }],
+      histories: [{ ...history, job: { ...job, overlap: "queue_all" } }],
     };
     expect(kinds(evidence)).toEqual(["OVERLAP", "OVERLAP"]);
   });
 });
 
 describe("the judge of runs that replace one another", () => {
-  const lives = [{ ...life, job: { ...job, overlap: "cancel_running" } }] as const;
+  const histories = [{ ...history, job: { ...job, overlap: "cancel_running" } }] as const;
   const old: RunRow = { ...run, status: "cancelled", reason: "cancelled_by_overlap", token: null };
   const newer: RunRow = { ...run, id: "r2", nominal: due + 1_000, token: 2, createdAt: due + 1_005 };
   const seen = (first: RunRow, until: number): Partial<Evidence> => ({
-    lives,
+    histories,
     targets: [target, { ...target, nominal: newer.nominal }],
     runs: [
       { ...first, finishedAt: until + 5 },
@@ -310,14 +315,14 @@ describe("the judge of runs that replace one another", () => {
   it("takes one that ended as cancelled when a newer one came", () => {
     const verdict = judge({ ...good, ...seen(old, due + 1_050) });
     expect(verdict.violations).toEqual([]);
-    expect(verdict.runs).toEqual({ ok: 1, repeated: 0, replaced: 1, buried: 0 });
+    expect(verdict.runs).toEqual({ ok: 1, repeated: 0, replaced: 1, abandoned: 0 });
   });
 
-  it("calls it UNDONE where none came, and where the job does not say so", () => {
-    expect(kinds({ ...seen(old, due + 900), lives })).toEqual(["UNDONE"]);
-    expect(kinds({ ...seen(old, due + 1_050), lives: [{ ...life, job: { ...job, overlap: "queue_one" } }] })).toEqual([
-      "UNDONE",
-    ]);
+  it("calls it UNDONE where none came, and where the job does not print so", () => {
+    expect(kinds({ ...seen(old, due + 900), histories })).toEqual(["UNDONE"]);
+    expect(
+      kinds({ ...seen(old, due + 1_050), histories: [{ ...history, job: { ...job, overlap: "queue_one" } }] }),
+    ).toEqual(["UNDONE"]);
   });
 
   it("does not take one that was made just before it for one that came to replace it", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LedgerRow, RunRow } from "../../src/judge/evidence.js";
 import { isAllowed } from "../../src/judge/ledger-rules.js";
 import type { ChaosJob } from "../../src/plan/job.js";
-import type { Life } from "../../src/targets/life.js";
+import type { JobHistory } from "../../src/targets/job-history.js";
 
 const due = Date.UTC(2026, 0, 5, 12);
 const job: ChaosJob = {
@@ -13,7 +13,7 @@ const job: ChaosJob = {
   overlap: "skip",
   misfire: { policy: "run_once", thresholdMs: 2_000 },
   window: null,
-  followsCalendar: false,
+  excludesCalendar: false,
 };
 const missed: LedgerRow = { job: "a", reason: "missed", from: due, to: due + 3_000, recordedAt: due + 4_000 };
 const busy: LedgerRow = { ...missed, reason: "overlap", to: due, recordedAt: due + 10 };
@@ -30,21 +30,21 @@ const run: RunRow = {
   createdAt: due - 990,
   finishedAt: due + 5,
 };
-const life: Life = { job, sentAt: due - 9_000, acknowledgedAt: due - 8_000, changes: [], runNows: [] };
+const history: JobHistory = { job, sentAt: due - 9_000, acknowledgedAt: due - 8_000, changes: [], runNows: [] };
 const allows = (
   entry: LedgerRow,
   over: {
     nominal?: number;
     job?: Partial<ChaosJob>;
     runs?: RunRow[];
-    changes?: Life["changes"];
+    changes?: JobHistory["changes"];
     begunAt?: number | null;
   } = {},
 ): boolean =>
   isAllowed({
     entry,
     nominal: over.nominal ?? due,
-    life: { ...life, job: { ...job, ...over.job }, changes: over.changes ?? [] },
+    history: { ...history, job: { ...job, ...over.job }, changes: over.changes ?? [] },
     runs: over.runs ?? [run],
     begunAt: () => over.begunAt ?? null,
   });

@@ -14,7 +14,7 @@ describe("options", () => {
       mutant: null,
       faults: null,
       mutantSeeds: null,
-      tried: mutantNames,
+      triedMutants: mutantNames,
       json: null,
       keep: false,
     });
@@ -36,7 +36,7 @@ describe("options", () => {
 
   it("for all mutants are the short form over two seeds, or others", () => {
     expect(read("--mutants")).toMatchObject({ mutantSeeds: [1, 2], loadMs: 72_000 });
-    expect(read("--mutants --only window-ignored,overlap-ignored").tried).toEqual([
+    expect(read("--mutants --only window-ignored,overlap-ignored").triedMutants).toEqual([
       "window-ignored",
       "overlap-ignored",
     ]);

@@ -4,22 +4,22 @@ import type { Mutant } from "../../src/mutants/mutant.js";
 import { type Result, checksOf, exitCodes, outcomeOf, reportLines } from "../../src/report.js";
 import { trialOf } from "../../src/run-mutants.js";
 
-const told = { lies: 5, refusedResults: 4 };
+const told = { falseReports: 5, refusedResults: 4 };
 const good: Result = {
   verdict: {
     targets: { ok: 12, skipped: 1, optional: 2 },
     followed: { ok: 4, optional: 0 },
-    runs: { ok: 9, repeated: 3, replaced: 0, buried: 0 },
+    runs: { ok: 9, repeated: 3, replaced: 0, abandoned: 0 },
     lateMs: [1, 2, 300],
     violations: [],
   },
   audits: [],
-  bites: {
+  faultEffects: {
     refusedWrites: 4,
     refusedBy: { "due.fire": 4 },
     movedShards: 512,
     rescuedRuns: 3,
-    ownEnds: 0,
+    unexpectedExits: 0,
     stalls: 0,
     ...told,
   },
@@ -27,7 +27,7 @@ const good: Result = {
   starvation: 0.01,
   asked: { jobs: 5, unknownJobs: 1, changes: 3, runNows: 1 },
 };
-const still = { ...good, bites: { ...good.bites, refusedWrites: 0, refusedBy: {}, movedShards: 0 } };
+const still = { ...good, faultEffects: { ...good.faultEffects, refusedWrites: 0, refusedBy: {}, movedShards: 0 } };
 const violated = (kind: ViolationKind): Result => ({
   ...good,
   verdict: { ...good.verdict, violations: [{ kind, job: "a", nominal: 0, detail: "why" }] },

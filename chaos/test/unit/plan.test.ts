@@ -5,7 +5,7 @@ import { type PlanBounds, planFaults } from "../../src/plan/plan-faults.js";
 import { planLines, planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
 
-const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
 const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };
 const short = { ...bounds, loadMs: 72_000 };
 const begin = Date.UTC(2026, 0, 5, 12);
@@ -53,7 +53,7 @@ describe("a plan", () => {
     for (const seed of seeds) expect(kindsOf(seed)).toEqual(new Set(faultKinds));
   });
 
-  it("of the short form has the overture, and on three nodes almost every kind", () => {
+  it("of the short form has the openingFaults, and on three nodes almost every kind", () => {
     for (const seed of seeds) {
       const [first, ...rest] = planFaults(new SeededRandom(seed), short).map((fault) => fault.kind);
       expect([first, ...rest.slice(0, 3)]).toEqual(["kill", "freeze", "freeze", "lose_fire"]);
@@ -103,11 +103,11 @@ describe("a plan", () => {
 
   it("has jobs in windows that hold and that skip, jobs with a calendar, and a herd, whatever the seed", () => {
     for (const seed of seeds) {
-      const { workload, surroundings } = planRun({ ...request, ...short, seed, recurring: 36 });
+      const { workload, constraints } = planRun({ ...request, ...short, seed, recurring: 36 });
       const jobs = workload.map(({ job }) => job);
       expect(new Set(jobs.flatMap(({ window }) => window?.mode ?? []))).toEqual(new Set(["hold", "skip"]));
-      expect(jobs.filter(({ followsCalendar }) => followsCalendar).length).toBeGreaterThan(2);
-      expect(surroundings.flips.map(({ closes }) => closes)).toEqual([true, false, true]);
+      expect(jobs.filter(({ excludesCalendar }) => excludesCalendar).length).toBeGreaterThan(2);
+      expect(constraints.flips.map(({ closes }) => closes)).toEqual([true, false, true]);
       const times = jobs.flatMap(({ rule }) => (rule.kind === "at" ? rule.at : []));
       expect(times.filter((at) => at === 36_000).length).toBeGreaterThanOrEqual(40);
     }

@@ -7,16 +7,16 @@ import { type Given, Gone, type Held, type ProtocolClient, type Result } from ".
 const forged = { status: 200, body: { token: -1 } };
 const heartbeatMs = 700;
 
-export interface LiarOptions {
+export interface RogueWorkerOptions {
   readonly client: ProtocolClient;
-  readonly lies: Lies;
+  readonly falseReports: FalseReports;
   readonly slots: number;
   readonly now: () => number;
-  /** Told of every lie, and of how many results were refused. */
-  readonly say: (word: string, count?: number) => void;
+  /** Told of every falseReport, and of how many results were refused. */
+  readonly print: (word: string, count?: number) => void;
 }
 
-const isHanging = (lie: Lie): boolean => lie === "hang" || lie === "begin";
+const isHanging = (falseReport: FalseReport): boolean => falseReport === "hang" || falseReport === "hang_started";
 const forgery = (runId: string, fence: number): Result => ({
   run_id: runId,
   fence,
@@ -27,15 +27,18 @@ const forgery = (runId: string, fence: number): Result => ({
 const keyOf = ({ run_id: runId, fence }: Held): string => `${runId} ${fence}`;
 
 /** A worker that does its work and says more than is true. What it says beyond its own claims must change nothing. */
-export class Liar {
-  readonly #options: LiarOptions;
-  readonly #held = new Map<string, { readonly run: Held; readonly stop: AbortController; readonly lie: Lie }>();
+export class RogueWorker {
+  readonly #options: RogueWorkerOptions;
+  readonly #held = new Map<
+    string,
+    { readonly run: Held; readonly stop: AbortController; readonly falseReport: FalseReport }
+  >();
   #results: Result[] = [];
   #session: string | null = null;
   /** Given nothing, ever. */
   #other: string | null = null;
 
-  constructor(options: LiarOptions) {
+  constructor(options: RogueWorkerOptions) {
     this.#options = options;
   }
 
@@ -52,14 +55,14 @@ export class Liar {
   }
 
   async #step(): Promise<void> {
-    const { client, slots, say } = this.#options;
+    const { client, slots, print } = this.#options;
     this.#session ??= await client.register(slots);
     const results = this.#results;
     this.#results = [];
     try {
       const held = [...this.#held.values()].map(({ run }) => run);
       const { runs, refused, stops, lost } = await client.poll(this.#session, { held, results });
-      if (refused.length > 0) say("refused", refused.length);
+      if (refused.length > 0) print("refused", refused.length);
       for (const claim of [...stops, ...lost]) this.#stop(claim);
       for (const run of runs) if (!this.#held.has(keyOf(run))) void this.#take(run);
     } catch (error) {
@@ -70,32 +73,32 @@ export class Liar {
   }
 
   async #take({ run_id, fence, payload }: Given): Promise<void> {
-    const { lies, now, say } = this.#options;
+    const { falseReports, now, print } = this.#options;
     const run = { run_id, fence };
-    const lie = lies.next(now());
+    const falseReport = falseReports.next(now());
     const stop = new AbortController();
-    this.#held.set(keyOf(run), { run, stop, lie });
-    if (lie !== "none") say(lie);
-    if (isHanging(lie)) return;
-    if (lie === "older") this.#results.push(forgery(run.run_id, run.fence - 1));
-    if (lie === "stranger") await this.#slander().catch(() => (this.#other = null));
+    this.#held.set(keyOf(run), { run, stop, falseReport });
+    if (falseReport !== "none") print(falseReport);
+    if (isHanging(falseReport)) return;
+    if (falseReport === "stale") this.#results.push(forgery(run.run_id, run.fence - 1));
+    if (falseReport === "unowned") await this.#sendUnowned().catch(() => (this.#other = null));
     const begunAt = now();
     const result = await this.#do(run, payload, stop.signal);
     this.#held.delete(keyOf(run));
     if (stop.signal.aborted && result.outcome === "failed") return this.#cancel(run);
     const told = { ...result, started_ago_ms: Math.max(0, now() - begunAt) };
     this.#results.push(told);
-    if (lie !== "twice") return;
+    if (falseReport !== "duplicate") return;
     await sleep(heartbeatMs);
     this.#results.push(told);
   }
 
   /** Results for whatever runs, from a session that has none of them. */
-  async #slander(): Promise<void> {
-    const { client, say } = this.#options;
+  async #sendUnowned(): Promise<void> {
+    const { client, print } = this.#options;
     this.#other ??= await client.register(1);
     const forgeries = (await client.running()).flatMap((id) => [forgery(id, 1), forgery(id, 2)]);
-    say("refused", (await client.slander(this.#other, forgeries)).refused.length);
+    print("refused", (await client.sendUnowned(this.#other, forgeries)).refused.length);
   }
 
   async #do(run: Held, payload: unknown, signal: AbortSignal): Promise<Result> {
@@ -111,7 +114,7 @@ export class Liar {
   #stop(claim: Held): void {
     const one = this.#held.get(keyOf(claim));
     one?.stop.abort();
-    if (one === undefined || !isHanging(one.lie)) return;
+    if (one === undefined || !isHanging(one.falseReport)) return;
     this.#held.delete(keyOf(claim));
     this.#cancel(claim);
   }
@@ -131,7 +134,9 @@ export class Liar {
     for (;;) {
       await sleep(heartbeatMs);
       const session = this.#session;
-      const begun = [...this.#held.values()].filter(({ lie }) => lie === "begin").map(({ run }) => run);
+      const begun = [...this.#held.values()]
+        .filter(({ falseReport }) => falseReport === "hang_started")
+        .map(({ run }) => run);
       if (session !== null) await this.#options.client.heartbeat(session, begun).catch(() => undefined);
     }
   }
@@ -139,18 +144,30 @@ export class Liar {
 
 /**
  * twice: its result is sent again. older: before its work a result of an older claim is sent. stranger: results for runs that others
- * have, from a session that has none. hang, begin: it says that it lives and never ends the run, which it says to have begun or not; the
+ * have, from a session that has none. hang, begin: it says that it histories and never ends the run, which it says to have begun or not; the
  * server does. none: as it should be.
  */
-export type Lie = "twice" | "older" | "stranger" | "hang" | "begin" | "none";
+export type FalseReport = "duplicate" | "stale" | "unowned" | "hang" | "hang_started" | "none";
 
-const drawn: readonly Lie[] = [
-  ...(["none", "none", "none", "none", "none", "twice", "twice", "twice", "older", "older", "older"] as const),
-  ...(["stranger", "hang", "begin"] as const),
+const drawn: readonly FalseReport[] = [
+  ...([
+    "none",
+    "none",
+    "none",
+    "none",
+    "none",
+    "duplicate",
+    "duplicate",
+    "duplicate",
+    "stale",
+    "stale",
+    "stale",
+  ] as const),
+  ...(["unowned", "hang", "hang_started"] as const),
 ];
 
-/** Which lie comes with each run, as a seed says; no run hangs after the given number of ms. */
-export class Lies {
+/** Which falseReport comes with each run, as a seed says; no run hangs after the given number of ms. */
+export class FalseReports {
   readonly #random: SeededRandom;
   readonly #hangsUntil: number;
 
@@ -159,8 +176,8 @@ export class Lies {
     this.#hangsUntil = hangsUntil;
   }
 
-  next(now: number): Lie {
-    const lie = this.#random.pick(drawn);
-    return (lie === "hang" || lie === "begin") && now > this.#hangsUntil ? "none" : lie;
+  next(now: number): FalseReport {
+    const falseReport = this.#random.pick(drawn);
+    return (falseReport === "hang" || falseReport === "hang_started") && now > this.#hangsUntil ? "none" : falseReport;
   }
 }

@@ -26,7 +26,7 @@ select (select count(*) from carillon.run)::int
      + (select count(*) from carillon.job_due where state = 'active' and next_fire_at <= clock_timestamp())::int as open`;
 
 /** Reads the database over a connection of its own, past the proxies and the product. */
-export class Witness {
+export class DatabaseReader {
   readonly #url: () => string;
 
   constructor(url: () => string) {

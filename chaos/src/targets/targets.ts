@@ -1,28 +1,28 @@
 import { bruteForceFires } from "../../../packages/core/test/oracle/brute-force-fires.js";
 import type { Missed, Rule } from "../plan/job.js";
-import { isInside } from "../plan/surroundings.js";
-import type { Life } from "./life.js";
+import { isInside } from "../plan/constraints.js";
+import type { JobHistory } from "./job-history.js";
 
-/** When each change of a life took effect; null for one that never did. What is due by then is still under the old rule. */
+/** When each change of a history took effect; null for one that never did. What is due by then is still under the old rule. */
 export type Effects = readonly (number | null)[];
 
 type Instants = readonly number[];
 const forEver = Number.POSITIVE_INFINITY;
 
-/** The instants of every rule that a life has had, by its place: the first, then one for each edit, else an empty list. */
-export function ruleInstants({ job, sentAt, changes }: Life): readonly Instants[] {
+/** The instants of every rule that a history has had, by its place: the first, then one for each edit, else an empty list. */
+export function ruleInstants({ job, sentAt, changes }: JobHistory): readonly Instants[] {
   // A one-off job runs also when its time had passed before it was asked for.
   const first = instantsOf(job.rule, job.rule.kind === "at" ? Number.NEGATIVE_INFINITY : sentAt);
   return [first, ...changes.map(({ change }) => (change.kind === "edit" ? instantsOf(change.rule, sentAt) : []))];
 }
 
 /** What the acknowledged requests promise if their changes took effect at these instants. */
-export function targetsIn(life: Life, effects: Effects, instants = ruleInstants(life)): Target[] {
+export function targetsIn(history: JobHistory, effects: Effects, instants = ruleInstants(history)): Target[] {
   const targets: Target[] = [];
-  const { key, rule, window } = life.job;
-  const acknowledgedAt = life.acknowledgedAt ?? forEver;
+  const { key, rule, window } = history.job;
+  const acknowledgedAt = history.acknowledgedAt ?? forEver;
   const isRequired = (nominal: number): boolean =>
-    nominal > acknowledgedAt || (rule.kind === "at" && life.acknowledgedAt !== null);
+    nominal > acknowledgedAt || (rule.kind === "at" && history.acknowledgedAt !== null);
   const add = (nominals: Instants, fate: Target["fate"], isLate = false): void => {
     for (const nominal of nominals) {
       const target = { job: key, nominal, required: isRequired(nominal), fate, isLate };
@@ -34,7 +34,7 @@ export function targetsIn(life: Life, effects: Effects, instants = ruleInstants(
   let inForce = instants[0] ?? [];
   let from = Number.NEGATIVE_INFINITY;
   let isPaused = false;
-  for (const [index, { change }] of life.changes.entries()) {
+  for (const [index, { change }] of history.changes.entries()) {
     const effect = effects[index] ?? null;
     if (effect === null || (change.kind === "resume" && !isPaused) || (change.kind === "pause" && isPaused)) continue;
     const before = inForce.filter((at) => at > from && at <= effect);
@@ -66,9 +66,9 @@ function settlePause(inside: Instants, missed: Missed): { left: Instants; fired:
 export interface Target {
   readonly job: string;
   readonly nominal: number;
-  /** Not required: it lies between request and answer of the job's making, or that was never answered. */
+  /** Not required: it falseReports between request and answer of the job's making, or that was never answered. */
   readonly required: boolean;
-  /** paused, window: it lies inside a pause whose end left it out, or a window that does; the ledger says so and nothing ran. */
+  /** paused, window: it falseReports inside a pause whose end left it out, or a window that does; the ledger says so and nothing ran. */
   readonly fate: "run" | "paused" | "window";
   /** Fired after its pause or window: how late it is says nothing. */
   readonly isLate: boolean;
@@ -87,7 +87,7 @@ export function instantsOf(rule: Rule, from: number): number[] {
 }
 
 /** More worlds than this are not looked at: the best so far counts. */
-const mostWorlds = 20_000;
+const maxTimelines = 20_000;
 const justBeforeMs = 0.5;
 
 /**
@@ -95,28 +95,28 @@ const justBeforeMs = 0.5;
  * makes a world with targets of its own: old or new, never both, never neither. The one that fits best what was seen is
  * taken; if none fits, whatever is wrong in it is wrong.
  */
-export function chooseWorld(life: Life, flawsIn: (targets: readonly Target[]) => number): Target[] {
-  const instants = ruleInstants(life);
+export function chooseTimeline(history: JobHistory, flawsIn: (targets: readonly Target[]) => number): Target[] {
+  const instants = ruleInstants(history);
   let best: { targets: Target[]; flaws: number } | null = null;
   let looked = 0;
-  for (const effects of effectsOf(life, instants)) {
-    const targets = targetsIn(life, effects, instants);
+  for (const effects of effectsOf(history, instants)) {
+    const targets = targetsIn(history, effects, instants);
     const flaws = flawsIn(targets);
     if (best === null || flaws < best.flaws) best = { targets, flaws };
     looked += 1;
-    if (best.flaws === 0 || looked >= mostWorlds) break;
+    if (best.flaws === 0 || looked >= maxTimelines) break;
   }
   return best?.targets ?? [];
 }
 
 /** Every order of effects and occurrences that the bounds allow. */
-function* effectsOf(life: Life, instants: readonly (readonly number[])[]): Generator<Effects> {
+function* effectsOf(history: JobHistory, instants: readonly (readonly number[])[]): Generator<Effects> {
   const all = [...new Set(instants.flat())].sort((a, b) => a - b);
-  const candidates = life.changes.map(({ sentAt, settledAt }, index) => {
+  const candidates = history.changes.map(({ sentAt, settledAt }, index) => {
     const inside = all.filter((at) => at >= sentAt && at <= (settledAt ?? Number.POSITIVE_INFINITY));
     const at: (number | null)[] = [sentAt - justBeforeMs, ...inside];
     // A pause that ends by itself never does if another change comes first.
-    const next = life.changes[index + 1];
+    const next = history.changes[index + 1];
     const mayNever = settledAt === null || (next !== undefined && next.sentAt <= settledAt);
     return mayNever ? [...at, null] : at;
   });

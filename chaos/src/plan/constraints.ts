@@ -15,7 +15,7 @@ export interface CalendarFlip {
 }
 
 /** What is about several jobs at once. */
-export interface Surroundings {
+export interface Constraints {
   readonly windows: readonly ChaosWindow[];
   readonly flips: readonly CalendarFlip[];
 }
@@ -23,7 +23,7 @@ export interface Surroundings {
 /** The last flip closes for good, long before the end of the load. */
 const flipShares = [0.18, 0.42, 0.68];
 
-export function planSurroundings(random: SeededRandom, loadMs: number): Surroundings {
+export function planConstraints(random: SeededRandom, loadMs: number): Constraints {
   const windowOf = (mode: ChaosWindow["mode"]): ChaosWindow => {
     const from = random.between(Math.floor(loadMs / 6), Math.floor(loadMs / 2));
     return { mode, from, to: from + random.between(5_000, 15_000) };

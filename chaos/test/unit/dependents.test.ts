@@ -3,11 +3,11 @@ import type { JournalEntry } from "../../src/journal/journal-server.js";
 import type { Evidence, RunRow } from "../../src/judge/evidence.js";
 import { judge } from "../../src/judge/judge.js";
 import { planRun } from "../../src/plan/plan.js";
-import type { FollowerLife } from "../../src/targets/life.js";
+import type { DependentHistory } from "../../src/targets/job-history.js";
 
 const now = Date.UTC(2026, 0, 5, 12);
-const follower = { key: "after-0", follows: ["a"], mode: "any", on: "success", workMs: 0, changes: [] } as const;
-const life: FollowerLife = { follower, sentAt: now - 2_000, acknowledgedAt: now - 1_000, changes: [] };
+const dependent = { key: "after-0", upstream: ["a"], mode: "any", on: "success", workMs: 0, changes: [] } as const;
+const history: DependentHistory = { dependent, sentAt: now - 2_000, acknowledgedAt: now - 1_000, changes: [] };
 const end: RunRow = {
   id: "u1",
   job: "a",
@@ -46,10 +46,10 @@ function verdictOf(runs: readonly RunRow[], over: Partial<Evidence> = {}) {
       acknowledgedAt: 0,
       changes: [],
       runNows: ["unknown", "unknown"],
-    }) as unknown as Evidence["lives"][number];
+    }) as unknown as Evidence["histories"][number];
   return judge({
-    lives: [upstream("a"), upstream("b")],
-    followers: [life],
+    histories: [upstream("a"), upstream("b")],
+    dependents: [history],
     targets: [],
     journal: runs.flatMap((run) => workOf(run, run.nominal + 20)),
     runs,
@@ -80,8 +80,8 @@ describe("the judge of jobs that follow others", () => {
     expect(kinds([end])).toEqual(["MISSED"]);
     const before = { ...end, finishedAt: now - 1_500 };
     expect(verdictOf([before])).toMatchObject({ followed: { ok: 0, optional: 1 }, violations: [] });
-    const unknown = { ...life, acknowledgedAt: null };
-    expect(kinds([end], { followers: [unknown] })).toEqual([]);
+    const unknown = { ...history, acknowledgedAt: null };
+    expect(kinds([end], { dependents: [unknown] })).toEqual([]);
   });
 
   it("calls two runs for one end DOUBLE", () => {
@@ -107,8 +107,8 @@ describe("the judge of jobs that follow others", () => {
 describe("the judge of jobs that follow others and are paused", () => {
   const minute = 60_000;
   /** From a minute before the end to a minute after it. */
-  const pausedWith = (missed: "none" | "latest" | "all"): FollowerLife => ({
-    ...life,
+  const pausedWith = (missed: "none" | "latest" | "all"): DependentHistory => ({
+    ...history,
     acknowledgedAt: now - 10 * minute,
     changes: [
       { change: { kind: "pause", until: null, missed }, sentAt: now - minute, settledAt: now - minute + 10 },
@@ -119,19 +119,19 @@ describe("the judge of jobs that follow others and are paused", () => {
   const startedBefore = { ...started, id: "d0", trigger: "after:u0", token: 6 };
 
   it("asks for every end of the pause where the resume says all", () => {
-    const over = { followers: [pausedWith("all")] };
+    const over = { dependents: [pausedWith("all")] };
     expect(kinds([before, end, started, startedBefore], over)).toEqual([]);
     expect(kinds([before, end, started], over)).toEqual(["MISSED"]);
   });
 
   it("takes none for right where the resume says none, and any start for wrong", () => {
-    const over = { followers: [pausedWith("none")] };
+    const over = { dependents: [pausedWith("none")] };
     expect(kinds([before, end], over)).toEqual([]);
     expect(kinds([before, end, started], over)).toEqual(["UNEXPECTED"]);
   });
 
   it("asks for the latest end alone where the resume says latest", () => {
-    const over = { followers: [pausedWith("latest")] };
+    const over = { dependents: [pausedWith("latest")] };
     expect(kinds([before, end, started], over)).toEqual([]);
     expect(kinds([before, end], over)).toEqual(["MISSED"]);
     expect(kinds([before, end, started, startedBefore], over)).toEqual(["UNEXPECTED"]);
@@ -140,30 +140,33 @@ describe("the judge of jobs that follow others and are paused", () => {
   it("asks for nothing where it is not known whether the job was paused or resumed, and for all beyond", () => {
     const { changes } = pausedWith("none");
     const unknown = { ...pausedWith("none"), changes: changes.map((one) => ({ ...one, settledAt: null })) };
-    expect(kinds([end], { followers: [unknown] })).toEqual([]);
+    expect(kinds([end], { dependents: [unknown] })).toEqual([]);
     const earlier = { ...end, finishedAt: now - 2 * minute };
-    expect(kinds([earlier], { followers: [unknown] })).toEqual(["MISSED"]);
+    expect(kinds([earlier], { dependents: [unknown] })).toEqual(["MISSED"]);
   });
 
   it("goes by what counted when the run ended, where that was changed", () => {
-    const turn = {
-      change: { kind: "turn", on: "finish" } as const,
+    const edit = {
+      change: { kind: "edit", on: "finish" } as const,
       sentAt: now - minute,
       settledAt: now - minute + 10,
     };
-    const turned = { ...pausedWith("none"), changes: [turn] };
+    const edited = { ...pausedWith("none"), changes: [edit] };
     const failed = { ...end, status: "failed", reason: "worker_lost", losses: 4, token: null } as const;
-    expect(kinds([failed], { followers: [turned] })).toEqual(["MISSED"]);
+    expect(kinds([failed], { dependents: [edited] })).toEqual(["MISSED"]);
     const soon = { ...failed, finishedAt: now - minute };
-    expect(kinds([soon], { followers: [turned] })).toEqual([]);
+    expect(kinds([soon], { dependents: [edited] })).toEqual([]);
     const earlier = { ...failed, finishedAt: now - 2 * minute };
-    expect(kinds([earlier, started], { followers: [turned] })).toContain("UNEXPECTED");
+    expect(kinds([earlier, started], { dependents: [edited] })).toContain("UNEXPECTED");
   });
 });
 
 describe("the judge of jobs that follow all of several", () => {
-  const both: FollowerLife = { ...life, follower: { ...follower, follows: ["a", "b"], mode: "all", on: "finish" } };
-  const over = { followers: [both] };
+  const both: DependentHistory = {
+    ...history,
+    dependent: { ...dependent, upstream: ["a", "b"], mode: "all", on: "finish" },
+  };
+  const over = { dependents: [both] };
   const other = { ...end, id: "v1", job: "b", trigger: "run_now:z", token: 7, finishedAt: now + 1 };
   const round = { ...started, trigger: "after:v1:u1:v1", nominal: now + 1 };
   it("finds nothing wrong where each round started one run", () => {
@@ -173,7 +176,7 @@ describe("the judge of jobs that follow all of several", () => {
   });
 
   it("calls a round that started nothing MISSED", () => {
-    const far = { ...over, followers: [{ ...both, acknowledgedAt: now - 10_000 }] };
+    const far = { ...over, dependents: [{ ...both, acknowledgedAt: now - 10_000 }] };
     expect(kinds([end, other], far)).toEqual(["MISSED"]);
     expect(kinds([end], far)).toEqual([]);
   });
@@ -188,18 +191,18 @@ describe("the judge of jobs that follow all of several", () => {
 
 describe("a plan", () => {
   it("has jobs after others of each kind, which exist from the begin on and are not cancelled", () => {
-    const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+    const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
     for (const seed of [1, 7, 30]) {
       const plan = planRun({ seed, nodes: 3, loadMs: 72_000, limits, kinds: null, recurring: 36 });
-      const { followers, workload } = plan;
-      expect(new Set(followers.map(({ on }) => on))).toEqual(new Set(["success", "finish"]));
+      const { dependents, workload } = plan;
+      expect(new Set(dependents.map(({ on }) => on))).toEqual(new Set(["success", "finish"]));
       const keys = ["after-0", "after-either", "after-both", "after-after"];
-      expect(followers.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
-      expect(new Set(followers.map(({ mode }) => mode))).toEqual(new Set(["any", "all"]));
-      const changes = followers.flatMap((one) => one.changes.map(({ change }) => change));
+      expect(dependents.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
+      expect(new Set(dependents.map(({ mode }) => mode))).toEqual(new Set(["any", "all"]));
+      const changes = dependents.flatMap((one) => one.changes.map(({ change }) => change));
       expect(changes.flatMap((one) => (one.kind === "resume" ? [one.missed] : []))).toEqual(["all", "none", "latest"]);
-      expect(changes.some(({ kind }) => kind === "turn")).toBe(true);
-      for (const key of followers.flatMap(({ follows }) => follows)) {
+      expect(changes.some(({ kind }) => kind === "edit")).toBe(true);
+      for (const key of dependents.flatMap(({ upstream }) => upstream)) {
         const planned = workload.find(({ job }) => job.key === key);
         expect(planned?.changes.some(({ change }) => change.kind === "cancel") ?? false).toBe(false);
         expect(planned?.createAtMs ?? 0).toBe(0);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { StallWatch } from "../../src/cluster/stall-watch.js";
+import { StallMonitor } from "../../src/cluster/stall-monitor.js";
 
 const begin = Date.UTC(2026, 0, 5, 12);
 /** The machine does nothing for so long, and then goes on. */
@@ -13,7 +13,7 @@ describe("the watch over the machine", () => {
   afterEach(() => void vi.useRealTimers());
 
   it("sees nothing where every look comes in time", () => {
-    const watch = new StallWatch(() => []);
+    const watch = new StallMonitor(() => []);
     vi.advanceTimersByTime(60_000);
     watch.stop();
     expect(watch.stalls).toEqual([]);
@@ -21,7 +21,7 @@ describe("the watch over the machine", () => {
   });
 
   it("notes a time in which it did not get to look, and the share of all such times", () => {
-    const watch = new StallWatch(() => []);
+    const watch = new StallMonitor(() => []);
     vi.advanceTimersByTime(5_000);
     stall(2_000);
     vi.advanceTimersByTime(1_000);
@@ -32,7 +32,7 @@ describe("the watch over the machine", () => {
   });
 
   it("asks nothing of a process that is gone", () => {
-    const watch = new StallWatch(() => [2 ** 30]);
+    const watch = new StallMonitor(() => [2 ** 30]);
     vi.advanceTimersByTime(10_000);
     watch.stop();
     expect(watch.stalls).toEqual([]);

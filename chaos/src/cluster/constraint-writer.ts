@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CalendarFlip, ChaosWindow } from "../plan/surroundings.js";
+import type { CalendarFlip, ChaosWindow } from "../plan/constraints.js";
 import type { Answer, ApiCall, ApiCaller } from "./api-caller.js";
 import { calendarName, wireWindow } from "./wire-form.js";
 
@@ -11,7 +11,7 @@ export interface DoneFlip {
 }
 
 /** Longer than all nodes are disturbed at once. */
-const patienceMs = 60_000;
+const retryLimitMs = 60_000;
 const pauseMs = 300;
 /** Who did not hear of a new version looks by itself, as soon as some node has the shard. */
 const followMs = 15_000;
@@ -20,7 +20,7 @@ const longPast = "2001-01-01";
 const calendarPath = `/v1/calendars/${calendarName}`;
 
 /** Makes what is about several jobs, by the API, and asks again until it is acknowledged. */
-export class SurroundingsMaker {
+export class ConstraintWriter {
   readonly #api: ApiCaller;
   readonly #begin: number;
   /** The calendar's version: a call that comes late does nothing after another. */
@@ -59,10 +59,10 @@ export class SurroundingsMaker {
   }
 
   async #ask(call: ApiCall): Promise<Answer> {
-    for (const since = Date.now(); Date.now() - since < patienceMs; await sleep(pauseMs)) {
+    for (const since = Date.now(); Date.now() - since < retryLimitMs; await sleep(pauseMs)) {
       const answer = await this.#api.call(call);
       if (answer !== null) return answer;
     }
-    throw new Error(`${call.path} was not answered for ${patienceMs} ms`);
+    throw new Error(`${call.path} was not answered for ${retryLimitMs} ms`);
   }
 }

@@ -1,4 +1,4 @@
-import type { Follower, FollowerChange } from "../plan/follower.js";
+import type { DependentJob, DependentChange } from "../plan/dependent-job.js";
 import type { Change, ChaosJob } from "../plan/job.js";
 
 /** A change as it was asked for; it took effect at some instant between the two. */
@@ -9,11 +9,11 @@ export interface DoneChange<Done = Change> {
   readonly settledAt: number | null;
 }
 
-/** What became of a call that asked for a run out of turn; unknown: it was never answered. */
+/** What became of a call that asked for a run out of edit; unknown: it was never answered. */
 export type RunNowOutcome = "made" | "refused" | "unknown";
 
 /** All that a job's maker knows of it; the instants are those of the caller. */
-export interface Life {
+export interface JobHistory {
   readonly job: ChaosJob;
   readonly sentAt: number;
   /** Null when the call ended unknown: the job may exist or not, and nothing more was asked of it. */
@@ -23,12 +23,12 @@ export interface Life {
   readonly runNows: readonly RunNowOutcome[];
 }
 
-/** What the maker of a job that follows others knows of it; the instants are those of the caller. */
-export interface FollowerLife {
-  readonly follower: Follower;
+/** What the maker of a job that upstream others knows of it; the instants are those of the caller. */
+export interface DependentHistory {
+  readonly dependent: DependentJob;
   readonly sentAt: number;
   /** Null when the call ended unknown: the job may exist or not. */
   readonly acknowledgedAt: number | null;
   /** In order; only the last can be unsettled. */
-  readonly changes: readonly DoneChange<FollowerChange>[];
+  readonly changes: readonly DoneChange<DependentChange>[];
 }

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import type { DoneFault } from "../judge/evidence.js";
 
-const lookEveryMs = 200;
+const sampleEveryMs = 200;
 /** Well below the silence that costs a worker its runs. */
 const stallMs = 1_500;
 /** Over so many looks a node's waits are added up. */
-const looksOfWait = 15;
+const samplesInWindow = 15;
 
 /**
  * Notices that the machine had no time for this process, by its own lateness, or for a node, by what the kernel says of its waits.
  * A busy machine is no fault of the product: a try that is repeated after a stall has a cause.
  */
-export class StallWatch {
+export class StallMonitor {
   readonly stalls: DoneFault[] = [];
   readonly #timer: NodeJS.Timeout;
   readonly #waits = new Map<number, number[]>();
@@ -22,7 +22,7 @@ export class StallWatch {
 
   constructor(pids: () => readonly number[]) {
     this.#pids = pids;
-    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#timer = setInterval(() => this.#sample(), sampleEveryMs);
   }
 
   /** The share of the time for which this process, which does little, had to wait. */
@@ -34,9 +34,9 @@ export class StallWatch {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #sample(): void {
     const now = Date.now();
-    this.#lateMs += Math.max(0, now - this.#last - lookEveryMs);
+    this.#lateMs += Math.max(0, now - this.#last - sampleEveryMs);
     if (now - this.#last > stallMs || this.#nodeStalls()) this.#note(now);
     this.#last = now;
   }
@@ -56,7 +56,7 @@ export class StallWatch {
       if (waited === null) continue;
       const waits = this.#waits.get(pid) ?? [];
       waits.push(waited);
-      if (waits.length > looksOfWait) waits.shift();
+      if (waits.length > samplesInWindow) waits.shift();
       this.#waits.set(pid, waits);
       isStalled ||= waited - (waits[0] ?? waited) > stallMs;
     }
@@ -64,7 +64,7 @@ export class StallWatch {
   }
 }
 
-/** How long a process was ready to run and did not, since its start; null where the system does not say. */
+/** How long a process was ready to run and did not, since its start; null where the system does not print. */
 function waitedMs(pid: number): number | null {
   try {
     const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");

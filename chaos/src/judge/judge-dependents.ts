@@ -1,30 +1,30 @@
-import type { AwaitedEnd } from "../plan/follower.js";
-import type { FollowerLife } from "../targets/life.js";
+import type { AwaitedEnd } from "../plan/dependent-job.js";
+import type { DependentHistory } from "../targets/job-history.js";
 import { type Evidence, type JournalView, type RunRow, groupBy } from "./evidence.js";
 import type { Verdict, Violation } from "./verdict.js";
 
-type FollowerVerdict = Pick<Verdict, "followed" | "violations">;
+type DependentVerdict = Pick<Verdict, "followed" | "violations">;
 
-export const isFollowing = ({ trigger }: RunRow): boolean => trigger.startsWith("after:");
+export const isDependentRun = ({ trigger }: RunRow): boolean => trigger.startsWith("after:");
 
 /** The run whose end started this one. */
 const upstreamOf = ({ trigger }: RunRow): string => trigger.split(":")[1] ?? "";
 
-/** Did every end that a job follows start it once, and nothing else? */
-export function judgeFollowers({ followers, runs }: Evidence, journal: JournalView): FollowerVerdict {
-  const following = groupBy(runs.filter(isFollowing), (run) => run.job);
+/** Did every end that a job upstream start it once, and nothing else? */
+export function judgeDependents({ dependents, runs }: Evidence, journal: JournalView): DependentVerdict {
+  const following = groupBy(runs.filter(isDependentRun), (run) => run.job);
   const counts = { ok: 0, optional: 0 };
   const violations: Violation[] = [];
-  for (const life of followers) {
-    const made = following.get(life.follower.key) ?? [];
-    following.delete(life.follower.key);
-    if (life.follower.mode === "all") {
-      const rounds = judgeRounds(life, made, runs);
+  for (const history of dependents) {
+    const made = following.get(history.dependent.key) ?? [];
+    following.delete(history.dependent.key);
+    if (history.dependent.mode === "all") {
+      const rounds = judgeRounds(history, made, runs);
       counts.ok += rounds.ok;
       violations.push(...rounds.violations, ...made.flatMap((run) => unworked(run, journal) ?? []));
       continue;
     }
-    const each = judgeEach({ life, made, runs, journal });
+    const each = judgeEach({ history, made, runs, journal });
     counts.ok += each.followed.ok;
     counts.optional += each.followed.optional;
     violations.push(...each.violations);
@@ -34,21 +34,21 @@ export function judgeFollowers({ followers, runs }: Evidence, journal: JournalVi
 }
 
 interface Following {
-  readonly life: FollowerLife;
+  readonly history: DependentHistory;
   readonly made: readonly RunRow[];
   readonly runs: readonly RunRow[];
   readonly journal: JournalView;
 }
 
 /** Of a job that each end starts by itself. */
-function judgeEach({ life, made, runs, journal }: Following): FollowerVerdict {
-  const { key, follows } = life.follower;
+function judgeEach({ history, made, runs, journal }: Following): DependentVerdict {
+  const { key, upstream } = history.dependent;
   const startedBy = groupBy(made, upstreamOf);
   const followed = { ok: 0, optional: 0 };
   const violations: Violation[] = [];
-  const ends = runs.filter((run) => follows.includes(run.job) && hasEnded(run));
+  const ends = runs.filter((run) => upstream.includes(run.job) && hasEnded(run));
   for (const end of ends) {
-    const flaw = flawOf(end, startedBy.get(end.id) ?? [], { standing: standingOf(end, life, ends), journal });
+    const flaw = flawOf(end, startedBy.get(end.id) ?? [], { obligation: obligationOf(end, history, ends), journal });
     startedBy.delete(end.id);
     if (flaw === "optional") followed.optional += 1;
     else if (flaw === "ok") followed.ok += 1;
@@ -64,15 +64,16 @@ type Flaw = Pick<Violation, "kind" | "detail">;
 function flawOf(
   end: RunRow,
   made: readonly RunRow[],
-  { standing, journal }: { standing: Standing; journal: JournalView },
+  { obligation, journal }: { obligation: Obligation; journal: JournalView },
 ): Flaw | "ok" | "optional" | null {
   const [run] = made;
   const what = `the end of run ${end.id} of ${end.job}`;
   if (run === undefined) {
-    if (standing === "required") return { kind: "MISSED", detail: `${what} started nothing` };
-    return standing === "optional" ? "optional" : null;
+    if (obligation === "required") return { kind: "MISSED", detail: `${what} started nothing` };
+    return obligation === "optional" ? "optional" : null;
   }
-  if (standing === "barred") return { kind: "UNEXPECTED", detail: `${what} does not count, and started run ${run.id}` };
+  if (obligation === "forbidden")
+    return { kind: "UNEXPECTED", detail: `${what} does not count, and started run ${run.id}` };
   const ids = new Set(made.map(({ id }) => id));
   if (ids.size > 1) return { kind: "DOUBLE", detail: `${what} started ${ids.size} runs` };
   return unworked(run, journal) ?? "ok";
@@ -87,11 +88,11 @@ function unworked(run: RunRow, journal: JournalView): Violation | null {
 }
 
 function unexpected({ id, job, nominal, trigger }: RunRow): Violation {
-  return { kind: "UNEXPECTED", job, nominal, detail: `run ${id}: nothing that it follows ended so (${trigger})` };
+  return { kind: "UNEXPECTED", job, nominal, detail: `run ${id}: nothing that it upstream ended so (${trigger})` };
 }
 
-/** Whether an end must start the job that follows, may start it, or must not. */
-export type Standing = "required" | "optional" | "barred";
+/** Whether an end must start the job that upstream, may start it, or must not. */
+export type Obligation = "required" | "optional" | "forbidden";
 
 /** An end has its instant a moment before it is to be seen, and a call takes effect at some moment before its answer. */
 export const slackMs = 2_000;
@@ -99,19 +100,19 @@ export const slackMs = 2_000;
 interface Pause {
   readonly sentAt: number;
   readonly settledAt: number | null;
-  readonly resume: FollowerLife["changes"][number] | undefined;
+  readonly resume: DependentHistory["changes"][number] | undefined;
 }
 
 /** `ends`: all that may count for the job. */
-export function standingOf(end: RunRow, life: FollowerLife, ends: readonly RunRow[]): Standing {
+export function obligationOf(end: RunRow, history: DependentHistory, ends: readonly RunRow[]): Obligation {
   const at = end.finishedAt ?? 0;
-  const awaited = awaitedAt(at, life);
-  if (!awaited.some((on) => fits(end, on))) return "barred";
+  const awaited = awaitedAt(at, history);
+  if (!awaited.some((on) => fits(end, on))) return "forbidden";
   if (!awaited.every((on) => fits(end, on))) return "optional";
-  if (life.acknowledgedAt === null || at <= life.acknowledgedAt) return "optional";
-  for (const pause of pausesOf(life)) {
-    const standing = standingIn(pause, end, ends);
-    if (standing !== "required") return standing;
+  if (history.acknowledgedAt === null || at <= history.acknowledgedAt) return "optional";
+  for (const pause of pausesOf(history)) {
+    const obligation = obligationInPause(pause, end, ends);
+    if (obligation !== "required") return obligation;
   }
   return "required";
 }
@@ -126,17 +127,17 @@ function fits({ status }: RunRow, on: AwaitedEnd): boolean {
 }
 
 /** What may have been in force at the instant. */
-function awaitedAt(at: number, { follower, changes }: FollowerLife): AwaitedEnd[] {
-  let awaited = [follower.on];
+function awaitedAt(at: number, { dependent, changes }: DependentHistory): AwaitedEnd[] {
+  let awaited = [dependent.on];
   for (const { change, sentAt, settledAt } of changes) {
-    if (change.kind !== "turn" || at < sentAt - slackMs) continue;
+    if (change.kind !== "edit" || at < sentAt - slackMs) continue;
     const isSettled = settledAt !== null && at > settledAt + slackMs;
     awaited = isSettled ? [change.on] : [...awaited, change.on];
   }
   return awaited;
 }
 
-function pausesOf({ changes }: FollowerLife): Pause[] {
+function pausesOf({ changes }: DependentHistory): Pause[] {
   return changes.flatMap(({ change, sentAt, settledAt }, index) => {
     if (change.kind !== "pause") return [];
     const resume = changes.slice(index + 1).find((later) => later.change.kind === "resume");
@@ -144,7 +145,7 @@ function pausesOf({ changes }: FollowerLife): Pause[] {
   });
 }
 
-function standingIn({ sentAt, settledAt, resume }: Pause, end: RunRow, ends: readonly RunRow[]): Standing {
+function obligationInPause({ sentAt, settledAt, resume }: Pause, end: RunRow, ends: readonly RunRow[]): Obligation {
   const at = end.finishedAt ?? 0;
   const over = resume === undefined ? Number.POSITIVE_INFINITY : (resume.settledAt ?? Number.POSITIVE_INFINITY);
   if (at < sentAt - slackMs || at > over + slackMs) return "required";
@@ -153,11 +154,11 @@ function standingIn({ sentAt, settledAt, resume }: Pause, end: RunRow, ends: rea
   if (missed === "all") return "required";
   const isInside = at > settledAt + slackMs && at < (resume?.sentAt ?? Number.POSITIVE_INFINITY) - slackMs;
   if (!isInside) return "optional";
-  if (missed !== "latest") return "barred";
+  if (missed !== "latest") return "forbidden";
   const later = ends.flatMap(({ job, id, finishedAt }) =>
     job === end.job && id !== end.id && finishedAt !== null && finishedAt >= at - slackMs ? [finishedAt] : [],
   );
-  if (later.some((one) => one > at + slackMs && one < (resume?.sentAt ?? 0) - slackMs)) return "barred";
+  if (later.some((one) => one > at + slackMs && one < (resume?.sentAt ?? 0) - slackMs)) return "forbidden";
   return later.some((one) => one < over + slackMs) ? "optional" : "required";
 }
 
@@ -173,16 +174,16 @@ const roundOf = ({ trigger }: RunRow): string[] => trigger.split(":").slice(2);
  * Of a job that starts after all of several: did each start name one end of each of them, none of them a second time; and was there
  * never one of each that started nothing?
  */
-export function judgeRounds(life: FollowerLife, made: readonly RunRow[], runs: readonly RunRow[]): RoundVerdict {
-  const { key, follows } = life.follower;
-  const ends = new Map(runs.filter((run) => follows.includes(run.job) && hasEnded(run)).map((run) => [run.id, run]));
+export function judgeRounds(history: DependentHistory, made: readonly RunRow[], runs: readonly RunRow[]): RoundVerdict {
+  const { key, upstream } = history.dependent;
+  const ends = new Map(runs.filter((run) => upstream.includes(run.job) && hasEnded(run)).map((run) => [run.id, run]));
   const named = new Set<string>();
   const violations: Violation[] = [];
   const spans: Span[] = [];
   let ok = 0;
   for (const run of made) {
     const round = roundOf(run).map((id) => ends.get(id));
-    const isWhole = round.length === follows.length && round.every((end, index) => end?.job === follows[index]);
+    const isWhole = round.length === upstream.length && round.every((end, index) => end?.job === upstream[index]);
     const isRepeated = roundOf(run).some((id) => named.has(id));
     for (const id of roundOf(run)) named.add(id);
     const of = { job: key, nominal: run.nominal };
@@ -192,12 +193,12 @@ export function judgeRounds(life: FollowerLife, made: readonly RunRow[], runs: r
     const instants = round.flatMap((end) => end?.finishedAt ?? []);
     spans.push({ from: Math.min(...instants), to: Math.max(...instants) });
   }
-  const missed = life.acknowledgedAt === null ? [] : gapsIn(spans, life.acknowledgedAt).filter(holdsRound);
+  const missed = history.acknowledgedAt === null ? [] : gapsIn(spans, history.acknowledgedAt).filter(holdsRound);
   return { ok, violations: [...violations, ...missed.map(toViolation)] };
 
-  /** One end of each lies between two rounds, away from both. */
+  /** One end of each falseReports between two rounds, away from both. */
   function holdsRound({ from, to }: Span): boolean {
-    return follows.every((job) =>
+    return upstream.every((job) =>
       [...ends.values()].some((end) => end.job === job && isBetween(end.finishedAt ?? 0, { from, to })),
     );
   }
@@ -207,7 +208,7 @@ export function judgeRounds(life: FollowerLife, made: readonly RunRow[], runs: r
       job: key,
       nominal: from,
       kind: "MISSED",
-      detail: `one end of each of ${follows.join(", ")} started nothing`,
+      detail: `one end of each of ${upstream.join(", ")} started nothing`,
     };
   }
 }
