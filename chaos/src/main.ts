@@ -19,7 +19,7 @@ export async function main(args: readonly string[], print: Print = (line) => con
   try {
     if (options.mutantSeeds !== null) return await runMutants(options, options.mutantSeeds, print);
     const code = await judgedRun(options, print);
-    if (code !== exitCodes.ok) print(`again: node chaos/chaos.mjs ${replayArgs(options)}`);
+    if (code !== exitCodes.ok) print(`to repeat: node chaos/chaos.mjs ${replayArgs(options)}`);
     return code;
   } catch (error) {
     print(error instanceof Error ? (error.stack ?? error.message) : String(error));

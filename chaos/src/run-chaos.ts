@@ -23,9 +23,9 @@ import { type FaultEffects, type Result, exitCodes } from "./report.js";
 import { root } from "./root.js";
 
 const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
-/** A lost lease or worker is noticed, and what it left is begun elsewhere. */
+/** How long it takes to detect a lost lease or worker and to start its runs on another node. */
 const aftermathMs = limits.leaseMs + limits.workerTimeoutMs + 4_000;
-/** From the heal until nothing is left to do. */
+/** The limit from the heal until no work is open. */
 const recoveryBoundMs = aftermathMs + 15_000;
 const recurring = 36;
 const endSignals = ["SIGINT", "SIGTERM"] as const;
@@ -44,7 +44,7 @@ export async function runChaos({ options, folder, print }: ChaosRun): Promise<Re
   for (const line of planLines(request, plan)) print(line);
   const faketime = plan.faults.some((fault) => fault.kind === "clock") ? findFaketime() : null;
   const faults = plan.faults.filter((fault) => fault.kind !== "clock" || faketime !== null);
-  if (faults.length < plan.faults.length) print("  the clock faults are left out: libfaketime is not installed");
+  if (faults.length < plan.faults.length) print("  the clock faults are skipped: libfaketime is not installed");
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
   const workers = plan.workerFaults === null ? null : await startWorkers(cluster, options, folder);
@@ -53,7 +53,7 @@ export async function runChaos({ options, folder, print }: ChaosRun): Promise<Re
     ...(workers?.pids ?? []),
   ]);
   const stop = async (): Promise<void> => void (await Promise.all([workers?.close(), cluster.stop()]));
-  // Who ends us must not leave processes behind.
+  // A signal must not leave child processes behind.
   const onSignal = (): void => void stop().finally(() => process.exit(exitCodes.broken));
   for (const signal of endSignals) process.once(signal, onSignal);
   try {
@@ -66,7 +66,7 @@ export async function runChaos({ options, folder, print }: ChaosRun): Promise<Re
   }
 }
 
-/** The server ends an attempt so long after its timeout, at the latest. */
+/** The server ends an attempt at most this long after its timeout. */
 const hangMs = 30_000;
 
 function startWorkers(cluster: Cluster, { seed, loadMs }: Options, folder: string): Promise<Workers> {
@@ -76,7 +76,7 @@ function startWorkers(cluster: Cluster, { seed, loadMs }: Options, folder: strin
 
 interface Harness {
   readonly cluster: Cluster;
-  /** In processes of their own. */
+  /** External workers, each in its own process. */
   readonly workers: Workers | null;
   readonly journal: JournalServer;
   readonly stalls: StallMonitor;
@@ -110,15 +110,15 @@ async function runLoad(
     faults: [...faults, ...disturbed, ...stalls.stalls],
     aftermathMs,
   };
-  const asked = [...histories, ...dependents];
-  const acknowledged = asked.filter((history) => history.acknowledgedAt !== null).length;
+  const requested = [...histories, ...dependents];
+  const acknowledged = requested.filter((history) => history.acknowledgedAt !== null).length;
   return {
     verdict: judge({ ...seen, targets: resolveTargets(histories, seen) }),
     audits: await database.audits(),
     recoveredMs,
-    asked: {
+    requests: {
       jobs: acknowledged,
-      unknownJobs: asked.length - acknowledged,
+      unknownJobs: requested.length - acknowledged,
       changes: histories.flatMap((history) => history.changes).length,
       runNows: histories.flatMap((history) => history.runNows).filter((outcome) => outcome === "made").length,
     },
@@ -148,8 +148,8 @@ function faultEffectsOf(
 }
 
 /**
- * The plan over time; answers when each fault really began and ended. On one node, and on the database, each waits for the one before,
- * which a slow start may make longer than planned.
+ * Injects the planned faults and returns when each one really began and ended. Faults of one node, and those of the
+ * database, wait for one another, because a slow start can make a fault longer than planned.
  */
 async function injectAll(cluster: Cluster, plan: readonly Fault[], begin: number): Promise<DoneFault[]> {
   const targets = [...new Set(plan.map((fault) => fault.node))];
@@ -175,7 +175,7 @@ async function drain(database: DatabaseReader): Promise<number | null> {
   return null;
 }
 
-/** The module that makes a node the mutant. */
+/** The URL of the module that turns a node into the mutant. */
 function preloadOf(name: string | null): string | null {
   if (name === null) return null;
   const url = pathToFileURL(join(root, "chaos/dist/chaos/src/mutants/preload.js"));
@@ -186,13 +186,13 @@ function preloadOf(name: string | null): string | null {
 export type Print = (line: string) => void;
 
 /**
- * A run in a folder of its own, which goes afterwards unless it is asked for or the harness failed. Refuses a mutant whose texts
- * are no longer in the product.
+ * Runs in a new folder and removes it afterwards, unless `--keep` is set or the harness failed. Refuses a mutant whose
+ * texts are no longer in the product.
  */
 export async function runInFolder(options: Options, print: Print): Promise<Result> {
   if (options.mutant !== null) checkFreshness(mutantNamed(options.mutant), "build");
   const folder = await mkdtemp(join(tmpdir(), "carillon-chaos-"));
-  // PostgreSQL runs as a user of its own when this is root's.
+  // PostgreSQL runs as another user if the harness runs as root, and needs access to the folder.
   await chmod(folder, 0o711);
   let isKept = true;
   try {

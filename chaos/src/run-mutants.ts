@@ -6,13 +6,16 @@ import type { Options } from "./options.js";
 import { type Result, exitCodes, outcomeOf, violationsOf } from "./report.js";
 import { type Print, runInFolder } from "./run-chaos.js";
 
-/** What became of a mutant: as it must be, not so, not known because the harness failed, or not triedMutants. */
+/** The result of one mutant with one seed. BROKEN: the harness failed, so the result is unknown. */
 export interface Trial {
-  readonly state: "caught" | "guarded" | "SURVIVED" | "BROKEN" | "not triedMutants";
+  readonly state: "caught" | "guarded" | "SURVIVED" | "BROKEN" | "not run";
   readonly detail: string;
 }
 
-/** Every mutant over the seeds, and a table; fails when one was neither caught nor seen to be held by its other guard. */
+/**
+ * Runs every mutant with every seed and prints a table. Fails if a mutant was neither caught nor stopped by its other
+ * guard.
+ */
 export async function runMutants(options: Options, seeds: readonly number[], print: Print): Promise<number> {
   const lines: string[] = [];
   let isFailed = false;
@@ -25,13 +28,13 @@ export async function runMutants(options: Options, seeds: readonly number[], pri
       lines.push(line);
     }
   }
-  print(["", `${"mutant".padEnd(30)}${"seed".padEnd(12)}outcome    by`, ...lines].join("\n"));
+  print(["", `${"mutant".padEnd(30)}${"seed".padEnd(12)}outcome    detail`, ...lines].join("\n"));
   return isFailed ? exitCodes.violations : exitCodes.ok;
 }
 
 async function tryMutant(options: Options, mutant: Mutant): Promise<Trial> {
   if (mutant.faults?.includes("clock") === true && !canMoveClocks())
-    return { state: "not triedMutants", detail: "libfaketime is not installed" };
+    return { state: "not run", detail: "libfaketime is not installed" };
   try {
     return trialOf(mutant, await runInFolder(options, () => undefined));
   } catch (error) {
@@ -40,7 +43,7 @@ async function tryMutant(options: Options, mutant: Mutant): Promise<Trial> {
 }
 
 export function trialOf({ guardedBy, shownBy = violationKinds }: Mutant, result: Result): Trial {
-  if (outcomeOf(result) === "starved") return { state: "BROKEN", detail: "the machine had no time for it" };
+  if (outcomeOf(result) === "starved") return { state: "BROKEN", detail: "the machine was starved" };
   const found = findings(result);
   if (guardedBy === undefined) {
     if (found.length === 0) return { state: "SURVIVED", detail: "the judge found nothing wrong" };
@@ -51,7 +54,7 @@ export function trialOf({ guardedBy, shownBy = violationKinds }: Mutant, result:
   if (found.length > 0) return { state: "SURVIVED", detail: `its other guard did not hold: ${found.join(", ")}` };
   return refused > 0
     ? { state: "guarded", detail: `${guardedBy} refused ${refused}` }
-    : { state: "SURVIVED", detail: `${guardedBy} refused nothing, so its other guard was not seen` };
+    : { state: "SURVIVED", detail: `${guardedBy} refused nothing, so its other guard was not exercised` };
 }
 
 function findings(result: Result): string[] {

@@ -13,14 +13,14 @@ export interface ClusterOptions {
   readonly leaseMs: number;
   readonly workerTimeoutMs: number;
   readonly preload: string | null;
-  /** The library that moves clocks; null when no fault needs it. */
+  /** Path of libfaketime; null if no fault moves a clock. */
   readonly faketime: string | null;
 }
 
-/** Few enough that a fault can take them all in a moment. */
+/** Few enough for one fault to take all connections in a moment. */
 const settings = { max_connections: "60" };
 
-/** A node and its own way to the database, which can be disturbed without the others noticing. */
+/** A node with its own proxy to the database, so that a fault can disturb one node alone. */
 export interface Member {
   readonly node: NodeProcess;
   readonly proxy: TcpProxy;
@@ -28,7 +28,7 @@ export interface Member {
   readonly clock: NodeClock | null;
 }
 
-/** PostgreSQL and several nodes over it, all real processes. */
+/** PostgreSQL and several nodes, all real processes. */
 export class Cluster {
   readonly members: readonly Member[];
   readonly #options: ClusterOptions;
@@ -54,23 +54,23 @@ export class Cluster {
     this.members = members;
   }
 
-  /** Straight to PostgreSQL, past every proxy. */
+  /** The address of PostgreSQL without any proxy. */
   get databaseUrl(): string {
     return this.#postgres.url;
   }
 
   member(index: number): Member {
     const member = this.members[index];
-    if (member === undefined) throw new Error(`there is no node ${index}`);
+    if (member === undefined) throw new Error(`There is no node ${index}.`);
     return member;
   }
 
-  /** As a power cut would: no checkpoint, sessions dropped. */
+  /** Simulates a power cut: no checkpoint, all sessions dropped. */
   async stopDatabase(): Promise<void> {
     await this.#postgres.stop("immediate");
   }
 
-  /** Kill -9 of the server itself; what it left behind ends when it notices. */
+  /** Kills the postmaster with SIGKILL. Its child processes end when they notice that. */
   async killDatabase(): Promise<void> {
     process.kill(this.#postgres.pid, "SIGKILL");
     await this.#postgres.exited;
@@ -82,7 +82,7 @@ export class Cluster {
     this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port, settings });
   }
 
-  /** How often nodes ended without being told to. */
+  /** How often nodes exited although the harness did not stop them. */
   get unexpectedExits(): number {
     return this.members.reduce((sum, { node }) => sum + node.unexpectedExits, 0);
   }
@@ -122,13 +122,13 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
   return { node, proxy, wire, clock };
 }
 
-/** A port of this machine that nobody has at the moment. */
+/** A port of this machine that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (typeof address !== "object" || address === null) throw new Error("the port is not known");
+  if (typeof address !== "object" || address === null) throw new Error("The free port has no address.");
   return address.port;
 }

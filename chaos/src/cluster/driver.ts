@@ -11,13 +11,13 @@ import { JobChanger } from "./job-changer.js";
 import { type DoneFlip, ConstraintWriter } from "./constraint-writer.js";
 import { wireChange, wireDependent, wireDependentChange, wireJob } from "./wire-form.js";
 
-/** All that was asked for. */
+/** What the harness requested from the API, and what it got. */
 export interface LoadHistory {
   readonly histories: JobHistory[];
   readonly dependents: DependentHistory[];
 }
 
-/** Asks for every planned job and change at its time, by the public API of the nodes in turn, and keeps what was answered. */
+/** Requests every planned job and change at its time from the nodes in turn, and records the answers. */
 export class Driver {
   readonly #api: ApiCaller;
   readonly #journal: JournalServer;
@@ -44,7 +44,7 @@ export class Driver {
     };
   }
 
-  /** Null when no node was there to be asked. A job whose making ended unknown is left alone. */
+  /** Returns null if no node was reachable. A job whose creation has an unknown outcome gets no further requests. */
   async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<JobHistory | null> {
     const job = jobFrom(this.#begin, plannedJob);
     await this.#until(createAtMs);
@@ -60,7 +60,7 @@ export class Driver {
     return { job, sentAt, acknowledgedAt, changes: changer.changes, runNows };
   }
 
-  /** Null when those that it upstream are not known to exist. */
+  /** Returns null if one of the upstream jobs is not known to exist. */
   async #follow(dependent: DependentJob): Promise<DependentHistory | null> {
     const { key, upstream, workMs } = dependent;
     const ids = await Promise.all(upstream.map((one) => this.#made.idOf(one)));
@@ -68,7 +68,7 @@ export class Driver {
     if (known.length < ids.length) return this.#made.settle(key, null);
     const sentAt = Date.now();
     const url = this.#journal.urlOf({ job: key, workMs, failsFirst: false });
-    const made = await this.#ask(key, wireDependent(dependent, known, url));
+    const made = await this.#requestJob(key, wireDependent(dependent, known, url));
     this.#made.settle(key, made?.id ?? null);
     if (made === null) return { dependent, sentAt, acknowledgedAt: null, changes: [] };
     const acknowledgedAt = Date.now();
@@ -79,14 +79,14 @@ export class Driver {
 
   #create(job: ChaosJob): Promise<{ id: string; etag: string | null } | null> {
     const url = this.#journal.urlOf({ job: job.key, workMs: job.workMs, failsFirst: job.failsFirst });
-    return this.#ask(job.key, wireJob(job, url));
+    return this.#requestJob(job.key, wireJob(job, url));
   }
 
-  async #ask(key: string, body: object): Promise<{ id: string; etag: string | null } | null> {
+  async #requestJob(key: string, body: object): Promise<{ id: string; etag: string | null } | null> {
     const answer = await this.#api.call({ method: "POST", path: "/v1/jobs", body });
     if (answer === null) return null;
     if (answer.status !== 201 || answer.id === null)
-      throw new Error(`the job ${key} was answered with ${answer.status} ${answer.code ?? ""}`);
+      throw new Error(`A node answered the creation of job ${key} with ${answer.status} ${answer.code ?? ""}.`);
     return { id: answer.id, etag: answer.etag };
   }
 
@@ -114,7 +114,7 @@ export class Driver {
   }
 }
 
-/** To a job that upstream the calendar a flip is an edit that somebody else made. */
+/** For a job that excludes the calendar, each flip counts as an edit by another caller. */
 function withFlips(history: JobHistory, flips: readonly DoneFlip[]): JobHistory {
   const { job, acknowledgedAt } = history;
   if (!job.excludesCalendar || acknowledgedAt === null) return history;
@@ -124,7 +124,10 @@ function withFlips(history: JobHistory, flips: readonly DoneFlip[]): JobHistory 
   return { ...history, changes };
 }
 
-/** The ids of jobs by their keys, for whoever waits for them; null for one that nobody acknowledged. */
+/**
+ * The ids of created jobs by key, awaited by the requests of dependent jobs; null for a job whose creation was not
+ * acknowledged.
+ */
 export class CreatedJobIds {
   readonly #jobs = new Map<
     string,

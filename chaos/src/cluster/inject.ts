@@ -5,10 +5,10 @@ import { type Step, commit } from "../plan/step.js";
 import type { Cluster, Member } from "./cluster.js";
 
 const delayMs = 150;
-/** A node that does not come to the step for so long is killed all the same. */
+/** A node that does not reach the step in this time is killed anyway. */
 const maxWaitMs = 2_000;
 
-/** The fault's own numbers, and the way past all proxies. */
+/** The parameters of one fault, and the database address without any proxy. */
 interface FaultParams {
   readonly lastsMs: number;
   readonly byMs: number;
@@ -42,7 +42,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     const held = proxy.blackHole();
     await sleep(lastsMs);
     await proxy.resume();
-    // A node with nothing to print had nothing held back.
+    // The proxy holds nothing back from a node that sent nothing.
     await Promise.race([held, sleep(0)]);
   },
   async delay({ proxy }, { lastsMs }) {
@@ -62,7 +62,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
   },
   async pool({ proxy }, { lastsMs, databaseUrl }) {
     const hog = new ConnectionHog();
-    // The node is kept out until its former connections are somebody else's.
+    // The node stays locked out until the hog holds its former connections.
     await proxy.refuse();
     proxy.cut();
     await hog.fill(databaseUrl);
@@ -72,7 +72,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
   },
 };
 
-/** The next statement of that name is done, and the node cannot know. */
+/** The database executes the next statement of that name, and its answer is lost. */
 async function loseAnswer({ proxy }: Member, statement: string, lastsMs: number): Promise<void> {
   proxy.loseAnswerTo(statement);
   await sleep(lastsMs);
@@ -95,11 +95,11 @@ export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs, at }
   await cluster.startDatabase();
 }
 
-/** Somebody else's program that opens connections until the server refuses more, and holds them. */
+/** Stands for another program: opens connections until the server refuses more, and holds them. */
 export class ConnectionHog {
   readonly #clients: Client[] = [];
 
-  /** Resolves when the server has none left to give. */
+  /** Resolves when the server refuses the next connection. */
   async fill(url: string): Promise<void> {
     for (;;) {
       const client = new Client({ connectionString: url });

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import type { DoneFault } from "../judge/evidence.js";
 
 const sampleEveryMs = 200;
-/** Well below the silence that costs a worker its runs. */
+/** Well below the timeout after which a worker loses its runs. */
 const stallMs = 1_500;
-/** Over so many looks a node's waits are added up. */
+/** The CPU waits of a node are summed over this many samples. */
 const samplesInWindow = 15;
 
 /**
- * Notices that the machine had no time for this process, by its own lateness, or for a node, by what the kernel says of its waits.
- * A busy machine is no fault of the product: a try that is repeated after a stall has a cause.
+ * Detects that the machine gave this process no CPU time, by late timers, or gave a node none, by the wait times that
+ * the kernel reports. A busy machine is no defect of the product: a stall explains a repeated attempt.
  */
 export class StallMonitor {
   readonly stalls: DoneFault[] = [];
@@ -25,7 +25,7 @@ export class StallMonitor {
     this.#timer = setInterval(() => this.#sample(), sampleEveryMs);
   }
 
-  /** The share of the time for which this process, which does little, had to wait. */
+  /** The share of the time in which this process, which needs little CPU, waited for it. */
   get starvation(): number {
     return this.#lateMs / Math.max(1, this.#last - this.#begin);
   }
@@ -41,7 +41,7 @@ export class StallMonitor {
     this.#last = now;
   }
 
-  /** One stall goes on while there is no pause between two looks that see it. */
+  /** Consecutive samples that detect a stall extend the same stall. */
   #note(now: number): void {
     const before = this.stalls.at(-1);
     const from = Math.min(this.#last, now - stallMs);
@@ -64,7 +64,7 @@ export class StallMonitor {
   }
 }
 
-/** How long a process was ready to run and did not, since its start; null where the system does not print. */
+/** How long a process has waited for a CPU since its start; null if the system does not report it. */
 function waitedMs(pid: number): number | null {
   try {
     const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");

@@ -1,8 +1,8 @@
 import type { Step } from "../plan/step.js";
 
-/** The channel of the nodes' hints to each other. */
+/** The channel of the nodes' notifications to each other. */
 const hintChannel = "carillon_hint";
-/** What PostgreSQL begins a notification with. */
+/** The first byte of a notification message from PostgreSQL. */
 const notification = "A".charCodeAt(0);
 
 interface PendingStep {
@@ -10,28 +10,28 @@ interface PendingStep {
   readonly action: () => void;
 }
 
-/** Sits between a node and the database: waits for one of its statements, and can keep hints from it. */
+/** Filters the bytes between a node and the database: acts at a given statement, and can drop notifications. */
 export class WireFilter {
   #pending: PendingStep | null = null;
   #dropsNotifications = false;
 
-  /** For the proxy. */
+  /** The filter function for the proxy. */
   readonly filter = (chunk: Buffer, from: "client" | "server"): Buffer => {
     if (from === "client")
       return this.#pending !== null && chunk.includes(this.#pending.step.statement)
         ? this.#action(chunk, this.#pending)
         : chunk;
-    // Hints come on a connection of their own, so that what begins with one is nothing else.
+    // Notifications use their own connection, so a chunk that begins with one contains nothing else.
     const isHint = this.#dropsNotifications && chunk[0] === notification && chunk.includes(hintChannel);
     return isHint ? Buffer.alloc(0) : chunk;
   };
 
-  /** Whether hints are kept from the node, as a network or a pooler may lose them. */
+  /** Whether notifications to the node are dropped, as a network or a pooler may do. */
   set dropsNotifications(dropsNotifications: boolean) {
     this.#dropsNotifications = dropsNotifications;
   }
 
-  /** Calls `action` at the step, before anything else passes, or after the limit. Resolves then. */
+  /** Calls `action` at the step, before any later bytes pass, or when the limit is over; then resolves. */
   async at(step: Step, action: () => void, limitMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const once = (): void => {

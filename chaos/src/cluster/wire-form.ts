@@ -9,14 +9,14 @@ export const calendarName = "closing-days";
 const instant = (at: number): string => new Date(at).toISOString();
 
 function wireRule(rule: Rule): object {
-  if (rule.kind === "never") throw new Error("nobody can ask for a rule without instants");
+  if (rule.kind === "never") throw new Error("A rule without instants cannot be sent.");
   if (rule.kind === "at") return { at: instant(rule.at) };
   const endsAt = instant(rule.endsAt);
   if (rule.kind === "cron") return { cron: rule.cron, time_zone: rule.timeZone, ends_at: endsAt };
   return { every: `${rule.everyMs}ms`, starts_at: instant(rule.startsAt), ends_at: endsAt };
 }
 
-/** No end: a job that has nothing left when its calendar closes would be over for good. */
+/** Without an end: a job with no occurrences left when its calendar closes would end for good. */
 const followed = { ends_at: undefined, calendars: { exclude: [calendarName] } };
 
 export function wireWindow({ mode, from, to }: ChaosWindow): object {
@@ -25,11 +25,11 @@ export function wireWindow({ mode, from, to }: ChaosWindow): object {
 
 const workPolicies = {
   retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
-  // Longer than any work takes: who is at work for so long will not end.
+  // Longer than any work takes, so only a hanging attempt reaches it.
   timeout: "15s",
 };
 
-/** The request that makes a job whose work is done at the URL. */
+/** The request body that creates a job whose work is done at the URL. */
 export function wireJob(job: ChaosJob, url: string): object {
   const { policy, thresholdMs } = job.misfire;
   return {
@@ -42,7 +42,7 @@ export function wireJob(job: ChaosJob, url: string): object {
   };
 }
 
-/** The request that makes a job after others, whose work is done at the URL. */
+/** The request body that creates a dependent job whose work is done at the URL. */
 export function wireDependent(dependent: DependentJob, upstream: readonly string[], url: string): object {
   return {
     task: "http",
@@ -57,7 +57,7 @@ function wireAfter({ on, mode }: Pick<DependentJob, "on" | "mode">, upstream: re
   return { after: upstream.map((job) => ({ job, on })), ...(upstream.length > 1 && { mode }) };
 }
 
-/** The request that changes a job after these others. */
+/** Builds the requests that change a dependent job of these upstream jobs. */
 export function wireDependentChange(
   { mode }: DependentJob,
   upstream: readonly string[],

@@ -13,14 +13,14 @@ export interface WorkersOptions {
   readonly folder: string;
   readonly urls: readonly string[];
   readonly seed: number;
-  /** From then on no run hangs: the server needs its time to end one. */
+  /** No run hangs after this time, so that the server has the time to end the last one. */
   readonly hangsUntil: number;
 }
 
-/** More than a node has for its own: whoever has most free slots is given most. */
+/** More than a node's own worker has: the server assigns most runs to the worker with the most free slots. */
 const slots = "120";
 
-/** Workers in processes of their own, over HTTP: one that is disturbed, and one that falseReports. */
+/** External workers over HTTP: a regular one that is disturbed, and a rogue one that sends false reports. */
 export class Workers {
   readonly #regular: WorkerProcess;
   readonly #rogue: WorkerProcess;
@@ -50,7 +50,7 @@ export class Workers {
     );
   }
 
-  /** Results that were not taken. */
+  /** Results that the server refused. */
   get refused(): number {
     return this.#rogue.count("refused") + this.#regular.count("run.result_refused");
   }
@@ -91,13 +91,13 @@ export class Workers {
 export interface WorkerSettings {
   /** A program of chaos/src/workers. */
   readonly program: "regular-main" | "rogue-main";
-  /** Before the addresses of the nodes. */
+  /** The arguments before the node addresses. */
   readonly args: readonly string[];
   readonly urls: readonly string[];
   readonly logPath: string;
 }
 
-/** A worker as a process of its own, with its own proxiedUrls to the nodes. */
+/** A worker in its own process, with its own proxies to the nodes. */
 export class WorkerProcess {
   readonly #settings: WorkerSettings;
   readonly #proxies: readonly TcpProxy[];
@@ -117,9 +117,9 @@ export class WorkerProcess {
     return this.#child?.pid ?? null;
   }
 
-  /** How often it said a word, or how many it said with it. */
-  count(word: string): number {
-    return this.#counts.get(word) ?? 0;
+  /** How often the process printed this event, or the sum of the counts that it printed with it. */
+  count(event: string): number {
+    return this.#counts.get(event) ?? 0;
   }
 
   start(): void {
@@ -131,8 +131,8 @@ export class WorkerProcess {
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream }).on("line", (line) => {
         log.write(`${line}\n`);
-        const [word = "", count = "1"] = line.split(" ");
-        this.#counts.set(word, this.count(word) + (Number(count) || 0));
+        const [event = "", count = "1"] = line.split(" ");
+        this.#counts.set(event, this.count(event) + (Number(count) || 0));
       });
     this.#child = child;
   }
@@ -145,7 +145,7 @@ export class WorkerProcess {
     this.#child?.kill("SIGCONT");
   }
 
-  /** Its next polls are taken, and it does not hear what became of them. */
+  /** The server receives the worker's next polls, and the answers are lost. */
   loseAnswers(): void {
     for (const proxy of this.#proxies) proxy.loseAnswerTo(":poll");
   }
@@ -169,7 +169,7 @@ export class WorkerProcess {
   }
 }
 
-/** A node answers only to its own name: the proxy's is put right on the way. */
+/** A node accepts only its own name as Host, so the filter replaces the proxy's host by the node's. */
 async function hostRewritingProxy(url: string): Promise<TcpProxy> {
   const { host } = new URL(url);
   return TcpProxy.start(url, {

@@ -4,7 +4,7 @@ import type { DoneFault, Evidence } from "./evidence.js";
 
 type Faults = Pick<Evidence, "faults" | "aftermathMs">;
 
-/** Whether a fault may have cost a worker what it began at `from`, so that it is begun elsewhere at `to`. */
+/** Whether a fault may have taken the work begun at `from` from its worker, so that another attempt began at `to`. */
 export function mayExplainRetry({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
   return faults.some((fault) => interruptsRuns(fault) && fault.from <= to && fault.until + aftermathMs >= from);
 }
@@ -17,7 +17,7 @@ function isWorkerFault(kind: DoneFault["kind"]): kind is WorkerFaultKind {
   return (workerFaultKinds as readonly string[]).includes(kind);
 }
 
-/** How much of a time no fault covered; each covers also what it takes to settle afterwards. */
+/** How much of a time span no fault covers. Each fault also covers the time to settle after it. */
 export function undisturbedMs(
   faults: readonly DoneFault[],
   { from, to, settleMs }: { from: number; to: number; settleMs: number },

@@ -4,19 +4,19 @@ import type { WorkerFaultKind } from "../plan/worker-faults.js";
 import type { DependentHistory, JobHistory } from "../targets/job-history.js";
 import type { Target } from "../targets/targets.js";
 
-/** A run as the database has it in the end. */
+/** A run as the database has it after the drain. */
 export interface RunRow {
   readonly id: string;
   readonly job: string;
   readonly nominal: number;
-  /** What made it: the schedule, the one time of a job, a call that asked for it, or the end of another run. */
+  /** What created it: the schedule, the time of a one-off job, a run-now call, or the end of another run. */
   readonly trigger: string;
-  /** `live` for one that has not ended. */
+  /** `live` for a run that has not ended. */
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped" | "live";
   readonly reason: string | null;
   readonly fence: number;
   readonly losses: number;
-  /** The answer of the try that was accepted; null where there is none. */
+  /** The token of the accepted attempt; null if there is none. */
   readonly token: number | null;
   readonly createdAt: number;
   readonly finishedAt: number | null;
@@ -31,7 +31,7 @@ export interface LedgerRow {
   readonly recordedAt: number;
 }
 
-/** A fault as it was done. `stall`: nobody's fault, the machine itself stood still or had no time for us. */
+/** A fault as it was injected. `stall`: not injected, the machine gave the harness or a node no CPU time. */
 export interface DoneFault {
   readonly kind: FaultKind | WorkerFaultKind | "stall";
   readonly node: number | null;
@@ -41,15 +41,15 @@ export interface DoneFault {
 
 export interface Evidence {
   readonly histories: readonly JobHistory[];
-  /** Of jobs that start after others. */
+  /** The histories of dependent jobs. */
   readonly dependents: readonly DependentHistory[];
-  /** What the histories promised. */
+  /** The instants that the histories promise. */
   readonly targets: readonly Target[];
   readonly journal: readonly JournalEntry[];
   readonly runs: readonly RunRow[];
   readonly ledger: readonly LedgerRow[];
   readonly faults: readonly DoneFault[];
-  /** How long after a fault its consequences may show: lease, silence of a worker, and a look around. */
+  /** How long after a fault its consequences may show: the lease, the worker timeout and a full scan. */
   readonly aftermathMs: number;
 }
 
@@ -68,7 +68,7 @@ export function journalView(entries: readonly JournalEntry[]): JournalView {
   return { starts, startsOf: (run) => byRun.get(run) ?? [], endOf: (token) => ends.get(token) };
 }
 
-/** What is alike by a key, in the order given. */
+/** The items by key, in the given order. */
 export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -3,21 +3,21 @@ import type { DependentHistory } from "../targets/job-history.js";
 import { type Evidence, type JournalView, type RunRow, groupBy } from "./evidence.js";
 import type { Verdict, Violation } from "./verdict.js";
 
-type DependentVerdict = Pick<Verdict, "followed" | "violations">;
+type DependentVerdict = Pick<Verdict, "upstreamEnds" | "violations">;
 
 export const isDependentRun = ({ trigger }: RunRow): boolean => trigger.startsWith("after:");
 
-/** The run whose end started this one. */
+/** The id of the run whose end started this one. */
 const upstreamOf = ({ trigger }: RunRow): string => trigger.split(":")[1] ?? "";
 
-/** Did every end that a job upstream start it once, and nothing else? */
+/** Checks that every upstream end that counts started the dependent job once, and that nothing else did. */
 export function judgeDependents({ dependents, runs }: Evidence, journal: JournalView): DependentVerdict {
-  const following = groupBy(runs.filter(isDependentRun), (run) => run.job);
+  const dependentRuns = groupBy(runs.filter(isDependentRun), (run) => run.job);
   const counts = { ok: 0, optional: 0 };
   const violations: Violation[] = [];
   for (const history of dependents) {
-    const made = following.get(history.dependent.key) ?? [];
-    following.delete(history.dependent.key);
+    const made = dependentRuns.get(history.dependent.key) ?? [];
+    dependentRuns.delete(history.dependent.key);
     if (history.dependent.mode === "all") {
       const rounds = judgeRounds(history, made, runs);
       counts.ok += rounds.ok;
@@ -25,42 +25,42 @@ export function judgeDependents({ dependents, runs }: Evidence, journal: Journal
       continue;
     }
     const each = judgeEach({ history, made, runs, journal });
-    counts.ok += each.followed.ok;
-    counts.optional += each.followed.optional;
+    counts.ok += each.upstreamEnds.ok;
+    counts.optional += each.upstreamEnds.optional;
     violations.push(...each.violations);
   }
-  violations.push(...[...following.values()].flat().map(unexpected));
-  return { followed: counts, violations };
+  violations.push(...[...dependentRuns.values()].flat().map(unexpected));
+  return { upstreamEnds: counts, violations };
 }
 
-interface Following {
+interface DependentEvidence {
   readonly history: DependentHistory;
   readonly made: readonly RunRow[];
   readonly runs: readonly RunRow[];
   readonly journal: JournalView;
 }
 
-/** Of a job that each end starts by itself. */
-function judgeEach({ history, made, runs, journal }: Following): DependentVerdict {
+/** Judges a job that each upstream end starts by itself. */
+function judgeEach({ history, made, runs, journal }: DependentEvidence): DependentVerdict {
   const { key, upstream } = history.dependent;
   const startedBy = groupBy(made, upstreamOf);
-  const followed = { ok: 0, optional: 0 };
+  const upstreamEnds = { ok: 0, optional: 0 };
   const violations: Violation[] = [];
   const ends = runs.filter((run) => upstream.includes(run.job) && hasEnded(run));
   for (const end of ends) {
     const flaw = flawOf(end, startedBy.get(end.id) ?? [], { obligation: obligationOf(end, history, ends), journal });
     startedBy.delete(end.id);
-    if (flaw === "optional") followed.optional += 1;
-    else if (flaw === "ok") followed.ok += 1;
+    if (flaw === "optional") upstreamEnds.optional += 1;
+    else if (flaw === "ok") upstreamEnds.ok += 1;
     else if (flaw !== null) violations.push({ ...flaw, job: key, nominal: end.finishedAt });
   }
   violations.push(...[...startedBy.values()].flat().map(unexpected));
-  return { followed, violations };
+  return { upstreamEnds, violations };
 }
 
 type Flaw = Pick<Violation, "kind" | "detail">;
 
-/** null: it does not count, and started nothing. */
+/** Null if the end does not count and started nothing. */
 function flawOf(
   end: RunRow,
   made: readonly RunRow[],
@@ -73,7 +73,7 @@ function flawOf(
     return obligation === "optional" ? "optional" : null;
   }
   if (obligation === "forbidden")
-    return { kind: "UNEXPECTED", detail: `${what} does not count, and started run ${run.id}` };
+    return { kind: "UNEXPECTED", detail: `${what} does not count, but started run ${run.id}` };
   const ids = new Set(made.map(({ id }) => id));
   if (ids.size > 1) return { kind: "DOUBLE", detail: `${what} started ${ids.size} runs` };
   return unworked(run, journal) ?? "ok";
@@ -88,13 +88,13 @@ function unworked(run: RunRow, journal: JournalView): Violation | null {
 }
 
 function unexpected({ id, job, nominal, trigger }: RunRow): Violation {
-  return { kind: "UNEXPECTED", job, nominal, detail: `run ${id}: nothing that it upstream ended so (${trigger})` };
+  return { kind: "UNEXPECTED", job, nominal, detail: `run ${id}: no upstream end matches it (${trigger})` };
 }
 
-/** Whether an end must start the job that upstream, may start it, or must not. */
+/** Whether an end must start the dependent job, may start it, or must not start it. */
 export type Obligation = "required" | "optional" | "forbidden";
 
-/** An end has its instant a moment before it is to be seen, and a call takes effect at some moment before its answer. */
+/** An end becomes visible some time after its instant, and a call takes effect some time before its answer. */
 export const slackMs = 2_000;
 
 interface Pause {
@@ -103,7 +103,7 @@ interface Pause {
   readonly resume: DependentHistory["changes"][number] | undefined;
 }
 
-/** `ends`: all that may count for the job. */
+/** `ends` are all ends that may count for the job. */
 export function obligationOf(end: RunRow, history: DependentHistory, ends: readonly RunRow[]): Obligation {
   const at = end.finishedAt ?? 0;
   const awaited = awaitedAt(at, history);
@@ -126,7 +126,7 @@ function fits({ status }: RunRow, on: AwaitedEnd): boolean {
   return on === "finish" || status === "succeeded";
 }
 
-/** What may have been in force at the instant. */
+/** The settings that may have been in force at the instant. */
 function awaitedAt(at: number, { dependent, changes }: DependentHistory): AwaitedEnd[] {
   let awaited = [dependent.on];
   for (const { change, sentAt, settledAt } of changes) {
@@ -167,12 +167,12 @@ export interface RoundVerdict {
   readonly violations: readonly Violation[];
 }
 
-/** The runs of a round, in the order of the jobs that are followed. */
+/** The ids of the runs in a round, in the order of the upstream jobs. */
 const roundOf = ({ trigger }: RunRow): string[] => trigger.split(":").slice(2);
 
 /**
- * Of a job that starts after all of several: did each start name one end of each of them, none of them a second time; and was there
- * never one of each that started nothing?
+ * Judges a job that starts after one end of each of several jobs: each start must name one end of each, no end may be
+ * named twice, and no complete set of ends may start nothing.
  */
 export function judgeRounds(history: DependentHistory, made: readonly RunRow[], runs: readonly RunRow[]): RoundVerdict {
   const { key, upstream } = history.dependent;
@@ -187,7 +187,12 @@ export function judgeRounds(history: DependentHistory, made: readonly RunRow[], 
     const isRepeated = roundOf(run).some((id) => named.has(id));
     for (const id of roundOf(run)) named.add(id);
     const of = { job: key, nominal: run.nominal };
-    if (!isWhole) violations.push({ ...of, kind: "UNEXPECTED", detail: `run ${run.id}: no round (${run.trigger})` });
+    if (!isWhole)
+      violations.push({
+        ...of,
+        kind: "UNEXPECTED",
+        detail: `run ${run.id}: it names no complete round (${run.trigger})`,
+      });
     else if (isRepeated) violations.push({ ...of, kind: "DOUBLE", detail: `run ${run.id}: an end started two rounds` });
     else ok += 1;
     const instants = round.flatMap((end) => end?.finishedAt ?? []);
@@ -196,7 +201,7 @@ export function judgeRounds(history: DependentHistory, made: readonly RunRow[], 
   const missed = history.acknowledgedAt === null ? [] : gapsIn(spans, history.acknowledgedAt).filter(holdsRound);
   return { ok, violations: [...violations, ...missed.map(toViolation)] };
 
-  /** One end of each falseReports between two rounds, away from both. */
+  /** Whether one end of each upstream job is between two rounds, with distance to both. */
   function holdsRound({ from, to }: Span): boolean {
     return upstream.every((job) =>
       [...ends.values()].some((end) => end.job === job && isBetween(end.finishedAt ?? 0, { from, to })),
@@ -222,7 +227,7 @@ function isBetween(at: number, { from, to }: Span): boolean {
   return at > from + slackMs && at < to - slackMs;
 }
 
-/** From the last end of a round to the first of the next. */
+/** The spans from the last end of a round to the first end of the next. */
 function gapsIn(rounds: readonly Span[], begin: number): Span[] {
   const sorted = [...rounds].sort((one, other) => one.to - other.to);
   const begins = [begin, ...sorted.map(({ to }) => to)];

@@ -11,8 +11,9 @@ interface Work {
 }
 
 /**
- * Did two runs of a job that forbids it work at the same time? If both results were accepted, never with a right. A frozen
- * worker that wakes late may overlap physically, and its result is refused: that needs a fault which may have cost the worker.
+ * Finds two runs of a job that worked at the same time although the job forbids it. If both results were accepted, that
+ * is always a violation. The work of a frozen worker may overlap physically and its result is refused; that needs a
+ * fault which may have taken the run from the worker.
  */
 export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violation[] {
   const exclusive = new Set(evidence.histories.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
@@ -39,7 +40,7 @@ export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violati
   );
 }
 
-/** Of different runs; the one that began first comes first. */
+/** Pairs of different runs; the one that began first is the first of the pair. */
 function pairsAtOnce(works: readonly Work[]): [Work, Work][] {
   const inOrder = works.toSorted((a, b) => a.from - b.from);
   return inOrder.flatMap((next, index) =>

@@ -9,10 +9,13 @@ import type { Verdict, Violation, ViolationKind } from "./verdict.js";
 type RunVerdict = Pick<Verdict, "runs" | "violations">;
 type Flaw = readonly [kind: ViolationKind, detail: string];
 
-/** How often a run may lose its worker before it is given up. */
+/** How many workers a run may lose before the server gives it up. */
 const maxLosses = 3;
 
-/** Is every run that exists or worked one that was promised, done once, in time, by whoever held it? */
+/**
+ * Checks that every run in the database or the journal was promised, done once, not early, and completed by the worker
+ * that held it.
+ */
 export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict {
   const promised = new Set(evidence.targets.map(occurrenceKey));
   const historyOf = new Map(evidence.histories.map((history) => [history.job.key, history]));
@@ -53,23 +56,23 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
   return { runs: counts, violations };
 }
 
-/** What a window holds back has its time at the window's end. */
+/** An occurrence that a window holds back is due at the end of the window. */
 function earlyFlaws({ nominal, trigger }: RunRow, starts: readonly StartEntry[], window: ChaosWindow | null): Flaw[] {
   const isHeld = trigger === "schedule" && isInside(window, nominal) && window.mode === "hold";
   const due = isHeld ? window.to : nominal;
   const early = starts.filter((start) => start.at < due);
-  return early.map((start): Flaw => ["EARLY", `its work began ${due - start.at} ms before its time`]);
+  return early.map((start): Flaw => ["EARLY", `its work began ${due - start.at} ms too early`]);
 }
 
-/** Only the try with the highest fence so far may be accepted, and no two tries may share a fence. */
+/** The server may accept only the attempt with the highest fence so far, and no two attempts may share a fence. */
 function fenceFlaws(row: RunRow, starts: readonly StartEntry[]): Flaw[] {
   const flaws: Flaw[] = [];
   const fences = starts.map((start) => start.fence);
   if (new Set(fences).size < fences.length)
-    flaws.push(["STALE FENCE ACCEPTED", `tries share a fence: ${fences.join(", ")}`]);
+    flaws.push(["STALE FENCE ACCEPTED", `attempts share a fence: ${fences.join(", ")}`]);
   const accepted = starts.find((start) => start.token === row.token);
   if (row.token !== null && accepted === undefined)
-    flaws.push(["STALE FENCE ACCEPTED", "the accepted answer was given to another run"]);
+    flaws.push(["STALE FENCE ACCEPTED", "the accepted token belongs to another run"]);
   if (accepted === undefined) return flaws;
   const newest = Math.max(
     row.fence,
@@ -78,28 +81,26 @@ function fenceFlaws(row: RunRow, starts: readonly StartEntry[]): Flaw[] {
   if (accepted.fence < newest) {
     flaws.push([
       "STALE FENCE ACCEPTED",
-      `the result of fence ${accepted.fence} was accepted after fence ${newest} was given out`,
+      `the result of fence ${accepted.fence} was accepted after fence ${newest} was assigned`,
     ]);
   }
   return flaws;
 }
 
-/** A second try needs a cause: the first failed, or a fault that may have cost its worker. */
+/** A second attempt needs a cause: a failure of the first, or a fault that may have taken the run from its worker. */
 function repeatFlaws(evidence: Evidence, journal: JournalView, starts: readonly StartEntry[]): Flaw[] {
   return starts.slice(1).flatMap((start, index): Flaw[] => {
     const before = starts[index];
     if (before === undefined || journal.endOf(before.token)?.outcome === "failed") return [];
     return mayExplainRetry(evidence, { from: before.at, to: start.at })
       ? []
-      : [["DOUBLE", `worked on again ${start.at - before.at} ms later without a cause`]];
+      : [["DOUBLE", `attempted again ${start.at - before.at} ms later without a cause`]];
   });
 }
 
 function stopFlaws(row: RunRow, seen: Parameters<typeof workedOnMs>[1]): Flaw[] {
   const ms = workedOnMs(row, seen);
-  return ms === null
-    ? []
-    : [["OVERLAP", `it worked on for ${Math.round(ms)} ms after a newer run had come to replace it`]];
+  return ms === null ? [] : [["OVERLAP", `it worked on for ${Math.round(ms)} ms after a newer run replaced it`]];
 }
 
 function endFlaws({ status, reason, losses, finishedAt }: RunRow, history: JobHistory | undefined): Flaw[] {
@@ -132,25 +133,25 @@ function unknownRuns(journal: JournalView, rowsOf: ReadonlyMap<string, unknown>)
     kind: "UNEXPECTED",
     job: start.job,
     nominal: null,
-    detail: `run ${start.run} worked, and the database does not know it`,
+    detail: `run ${start.run} worked, but the database has no such run`,
   }));
 }
 
-/** Runs that are made in one transaction have their times in any order: then the occurrence says which is newer. */
+/** Runs of one transaction have creation times in any order; within this time the occurrence decides which is newer. */
 const togetherMs = 100;
-/** An order to stop is passed on at once, and at each heartbeat if it was lost. */
+/** The server sends a stop at once, and again with each heartbeat if it was lost. */
 const stopMs = 3_000;
 const settleMs = 2_000;
 
-/** Whether a run was ended with right to make room for a newer one of its job. */
+/** Whether a run was cancelled because a newer run of its job replaced it, as its policy allows. */
 export function isReplaced(run: RunRow, history: JobHistory | undefined, runs: readonly RunRow[]): boolean {
   if (run.status !== "cancelled" || run.reason !== "cancelled_by_overlap") return false;
   return history?.job.overlap === "cancel_running" && replacementOf(run, runs) !== undefined;
 }
 
 /**
- * How long a run worked on after a newer one had come to take its place, faults apart; null when it stopped in time. It may have
- * been done at that moment, so that it need not end as cancelled.
+ * How long a run continued to work after its replacement was created, without the time under faults; null if it stopped
+ * in time. A run that ended just then need not be cancelled.
  */
 export function workedOnMs(
   run: RunRow,
@@ -163,7 +164,7 @@ export function workedOnMs(
   return worked > stopMs ? worked : null;
 }
 
-/** The first that was made after it and while it was live. */
+/** The first run that was created after it and while it was live. */
 function replacementOf(run: RunRow, runs: readonly RunRow[]): RunRow | undefined {
   const isNewer = ({ createdAt, nominal }: RunRow): boolean =>
     createdAt > run.createdAt || (createdAt >= run.createdAt - togetherMs && nominal > run.nominal);
@@ -172,30 +173,32 @@ function replacementOf(run: RunRow, runs: readonly RunRow[]): RunRow | undefined
     .toSorted((a, b) => a.createdAt - b.createdAt)[0];
 }
 
-/** Are there as many runs out of turn as were asked for? A call that was never answered may have made one. */
+/**
+ * Checks that there are as many run-now runs as were requested. A call that was never answered may have created one.
+ */
 export function judgeRunNows({ job: { key }, runNows }: JobHistory, runs: readonly RunRow[]): Violation[] {
   const made = new Set(runs.filter((run) => run.job === key && isRunNow(run)).map((run) => run.id)).size;
   const answered = runNows.filter((outcome) => outcome === "made").length;
-  const most = answered + runNows.filter((outcome) => outcome === "unknown").length;
-  const detail = `${made} runs out of edit; ${answered} calls were acknowledged, and ${most} may have made one`;
+  const max = answered + runNows.filter((outcome) => outcome === "unknown").length;
+  const detail = `${made} run-now runs; ${answered} calls were acknowledged, and ${max} may have created one`;
   if (made < answered) return [{ kind: "MISSED", job: key, nominal: null, detail }];
-  return made > most ? [{ kind: "UNEXPECTED", job: key, nominal: null, detail }] : [];
+  return made > max ? [{ kind: "UNEXPECTED", job: key, nominal: null, detail }] : [];
 }
 
 export const isRunNow = (run: RunRow): boolean => run.trigger.startsWith("run_now");
 
-/** The first time at which somebody asked for the end of the job; null when nobody did. */
+/** When the cancellation of the job was first requested; null if it never was. */
 export function cancelledFrom({ changes }: JobHistory): number | null {
   return changes.find(({ change }) => change.kind === "cancel")?.sentAt ?? null;
 }
 
-/** A run of a schedule that nothing promised. One that waited for its time and was cancelled with its job never was one. */
+/** A scheduled run that nothing promised. A run that never worked and was cancelled with its job does not count. */
 export function isUnrequested(
   run: RunRow,
   promised: ReadonlySet<string>,
   { history, journal }: { history: JobHistory | undefined; journal: JournalView },
 ): boolean {
-  // What upstream others is asked for by their ends.
+  // The ends of upstream runs request dependent runs.
   if (isRunNow(run) || isDependentRun(run) || promised.has(occurrenceKey(run))) return false;
   const cancelled = history === undefined ? null : cancelledFrom(history);
   const wasEnded = run.status === "cancelled" && cancelled !== null && (run.finishedAt ?? 0) >= cancelled;

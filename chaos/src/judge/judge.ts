@@ -7,17 +7,17 @@ import { isUnrequested, judgeRuns } from "./judge-runs.js";
 import { judgeTargets } from "./judge-targets.js";
 import type { Verdict } from "./verdict.js";
 
-/** Compares what was promised with what the journal saw and what the database says. Trusts only the first two. */
+/** Compares the promised instants with the journal and the database. Trusts only the first two. */
 export function judge(evidence: Evidence): Verdict {
   const journal = journalView(evidence.journal);
   const targets = judgeTargets(evidence, journal);
   const runs = judgeRuns(evidence, journal);
-  const { followed, violations: lost } = judgeDependents(evidence, journal);
+  const { upstreamEnds, violations: lost } = judgeDependents(evidence, journal);
   const violations = [...targets.violations, ...runs.violations, ...lost, ...judgeOverlaps(evidence, journal)];
-  return { targets: targets.targets, followed, runs: runs.runs, lateMs: targets.lateMs, violations };
+  return { targets: targets.targets, upstreamEnds, runs: runs.runs, lateMs: targets.lateMs, violations };
 }
 
-/** What the jobs promised, each in the world that fits best what was seen of it. */
+/** The targets of all jobs, each from the timeline that fits the evidence best. */
 export function resolveTargets(histories: readonly JobHistory[], seen: Omit<Evidence, "targets">): Target[] {
   const journal = journalView(seen.journal);
   const runsOf = groupBy(seen.runs, (run) => run.job);

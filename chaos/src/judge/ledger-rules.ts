@@ -2,18 +2,18 @@ import { isInside } from "../plan/constraints.js";
 import type { JobHistory } from "../targets/job-history.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
 
-/** A ledger entry with all that decides whether one of its occurrences may be left out. */
+/** A ledger entry with everything that decides whether it may leave out one of its occurrences. */
 export interface Omission {
   readonly entry: LedgerRow;
   readonly nominal: number;
   readonly history: JobHistory;
-  /** Those of the same job. */
+  /** The runs of the same job. */
   readonly runs: readonly RunRow[];
-  /** When the work of a run was first seen. */
+  /** When the journal first recorded work of a run. */
   readonly begunAt: (run: RunRow) => number | null;
 }
 
-/** Why an occurrence may be left out, by the reason in the ledger. A reason that is not here is allowed to nobody. */
+/** The condition under which each ledger reason may leave out an occurrence. Any other reason is a violation. */
 const rules: Readonly<Record<string, (omission: Omission) => boolean>> = {
   missed: isMisfire,
   overlap: isOverlap,
@@ -26,7 +26,10 @@ export function isAllowed(omission: Omission): boolean {
   return rules[omission.entry.reason]?.(omission) ?? false;
 }
 
-/** run_once leaves out all but the latest of what is due once the oldest is too late; skip only what is itself too late. */
+/**
+ * run_once leaves out all due occurrences but the latest once the oldest is too late; skip leaves out only an
+ * occurrence that is itself too late.
+ */
 function isMisfire({ entry: { from, recordedAt }, nominal, history }: Omission): boolean {
   const { misfire } = history.job;
   if (recordedAt < nominal) return false;
@@ -34,10 +37,10 @@ function isMisfire({ entry: { from, recordedAt }, nominal, history }: Omission):
   return misfire.policy === "skip" && recordedAt - nominal > misfire.thresholdMs;
 }
 
-/** A run says when it ended before its end is committed, and is live for everybody else until then. */
+/** The end of a run is recorded before it is committed, and other transactions see the run as live until then. */
 const commitMs = 2_000;
 
-/** skip: some other run of the job was live between the occurrence and its entry. queue_one: one that had not begun. */
+/** skip: another run of the job was live between the occurrence and its entry. queue_one: another run had not begun. */
 function isOverlap({ entry: { recordedAt }, nominal, history, runs, begunAt }: Omission): boolean {
   const { overlap } = history.job;
   if ((overlap !== "skip" && overlap !== "queue_one") || recordedAt < nominal) return false;
@@ -47,12 +50,12 @@ function isOverlap({ entry: { recordedAt }, nominal, history, runs, begunAt }: O
   return runs.some((run) => run.nominal !== nominal && isLive(run) && (overlap === "skip" || isWaiting(run)));
 }
 
-/** A change came while it still waited: for others that were caught up, one after the other, or for the end of its window. */
+/** A change took effect while the occurrence waited: for the catch-up of earlier ones, or for the end of its window. */
 function isSuperseded({ entry: { recordedAt }, nominal, history }: Omission): boolean {
   return mayWait(history, nominal) && isDuringChange(history, recordedAt) && nominal <= recordedAt;
 }
 
-/** A pause came while it still waited: it belongs to the pause then, and its end left it out. */
+/** A pause began while the occurrence waited, so that it counts as inside the pause, whose end left it out. */
 function isLeftToPause({ entry: { recordedAt }, nominal, history }: Omission): boolean {
   const wasPaused = history.changes.some(
     ({ change, sentAt, settledAt }) =>
@@ -71,7 +74,7 @@ const catchesUp = ({ job, changes }: JobHistory): boolean =>
 const isDuringChange = ({ changes }: JobHistory, at: number): boolean =>
   changes.some(({ sentAt, settledAt }) => sentAt <= at && at < (settledAt ?? Number.POSITIVE_INFINITY) + 1);
 
-/** It waited for the end of its window, and another was fired in its place. */
+/** The occurrence waited for the end of its window, and a later one fired in its place. */
 function isHeldBack({ entry: { recordedAt }, nominal, history }: Omission): boolean {
   const { window, misfire } = history.job;
   return isInside(window, nominal) && recordedAt >= window.to && misfire.policy !== "run_all";

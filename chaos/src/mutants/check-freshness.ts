@@ -5,7 +5,7 @@ import { type Mutant, isStatementFile, mutateModule, mutateStatements, mutatedMo
 
 const storeFolder = join(root, "packages/store/src");
 
-/** Throws when a text that the mutant changes is not in the product, in its sources or its build. */
+/** Throws if a text that the mutant replaces is missing in the sources or the build of the product. */
 export function checkFreshness(mutant: Mutant, form: "source" | "build"): void {
   const statements = readdirSync(storeFolder, { recursive: true, encoding: "utf8" })
     .map((file) => join(storeFolder, file))
@@ -16,7 +16,7 @@ export function checkFreshness(mutant: Mutant, form: "source" | "build"): void {
   const wanted = new Set(mutant.edits.map((edit) => edit.in).filter((place) => !modules.includes(place)));
   for (const name of wanted) {
     if (!statements.some((text) => text.includes(`-- name: ${name}\n`)))
-      throw new Error(`the mutant ${mutant.name} finds no statement ${name}`);
+      throw new Error(`The mutant ${mutant.name} finds no statement ${name}.`);
   }
   for (const text of statements) mutateStatements(mutant, text);
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded before the product with `--import …/preload.js?mutant=NAME`: its reads of statement files and its modules come back
- * changed. The product itself has no such switch.
+ * Loaded before the product with `--import …/preload.js?mutant=NAME`: changes the statement files and modules that the product
+ * reads. The product itself has no such switch.
  */
 import fs from "node:fs";
 import { register, syncBuiltinESMExports } from "node:module";

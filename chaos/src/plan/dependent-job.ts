@@ -1,10 +1,10 @@
 import type { Missed, PlannedJob } from "./job.js";
 import type { SeededRandom } from "./random.js";
 
-/** Which ends count. */
+/** Which ends of upstream runs start the job. */
 export type AwaitedEnd = "success" | "finish";
 
-/** A change of a job after others. `turn`: other ends count from now on. */
+/** A change of a dependent job. An edit changes which ends count from now on. */
 export type DependentChange =
   | { readonly kind: "pause"; readonly until: null; readonly missed: Missed }
   | { readonly kind: "resume"; readonly missed: Missed }
@@ -15,12 +15,12 @@ export interface PlannedDependentChange {
   readonly change: DependentChange;
 }
 
-/** A job that starts after others. */
+/** A job that starts after other jobs. */
 export interface DependentJob {
   readonly key: string;
   /** The keys of the jobs whose ends start it. */
   readonly upstream: readonly string[];
-  /** `any`: each by itself; `all`: one of each together. */
+  /** `any`: each end starts a run; `all`: one end of each job together starts a run. */
   readonly mode: "any" | "all";
   readonly on: AwaitedEnd;
   readonly workMs: number;
@@ -28,15 +28,15 @@ export interface DependentJob {
 }
 
 const fromRecurring = 6;
-/** Whoever upstream must be done with most before the end of the load. */
+/** Short, so that most dependent runs end before the load does. */
 const maxWorkMs = 400;
-/** A pause that is much shorter than this has no end inside for sure. */
+/** Long enough for at least one upstream run to end during the pause. */
 const pauseMs: readonly [number, number] = [8_000, 14_000];
 
 /**
- * Some jobs after those that recur from the begin on and are never cancelled, one after each of two of them, one after both together,
- * and one after a job that itself comes after another. All are asked for as soon as those they follow are there. Three are paused
- * and resumed, with each choice of what becomes of the ends meanwhile; one is changed.
+ * Plans jobs after recurring jobs that exist from the start and are never cancelled: one after each of them, one after
+ * either of two, one after both together, and one after another dependent job. Each is created as soon as its upstream
+ * jobs exist. Three are paused and resumed, with each choice for the ends during the pause; one is edited.
  */
 export function planDependents(random: SeededRandom, workload: readonly PlannedJob[], loadMs: number): DependentJob[] {
   const lasting = workload.filter(

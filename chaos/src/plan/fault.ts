@@ -2,13 +2,14 @@ import { type Step, describeStep } from "./step.js";
 import type { WorkerFaultKind } from "./worker-faults.js";
 
 /**
- * kill: kill -9, started again later. kill_at: the same, just before or after a statement of the node goes to the database.
- * freeze: SIGSTOP, then SIGCONT. stop: a clean stop, started again later. reset: every connection to the database is reset.
- * lose_fire, lose_claim, lose_result, lose_commit: the connection is reset between a fire, a claim, the end of a run or of a
- * transaction and its answer. cut: the way to the database goes silent, what was sent meanwhile arrives after the heal. delay:
- * every packet takes longer. deaf: no NOTIFY reaches the node. clock: the node's wall clock is moved, then put right. pool: the
- * node loses its connections while others hold all that the server gives. database: PostgreSQL is stopped at once, without a
- * checkpoint, and started again. database_kill: the same by kill -9.
+ * kill: SIGKILL, started again later. kill_at: the same, just before or after the node sends a given statement to the
+ * database. freeze: SIGSTOP, then SIGCONT. stop: a clean stop, started again later. reset: every connection to the
+ * database is reset. lose_fire, lose_claim, lose_result, lose_commit: the connection is reset between a fire, a claim,
+ * the end of a run or a commit and its answer. cut: no bytes pass between node and database, and those sent meanwhile
+ * arrive after the heal. delay: every packet takes longer. deaf: no NOTIFY reaches the node. clock: the node's wall
+ * clock is moved, then restored. pool: the node loses its connections while another client holds all that the server
+ * allows. database: PostgreSQL is stopped at once, without a checkpoint, and started again. database_kill: the same by
+ * SIGKILL.
  */
 export const faultKinds = [
   "kill",
@@ -33,19 +34,19 @@ export type FaultKind = (typeof faultKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** Null for the database, which is everybody's. */
+  /** Null for a fault of the database, which all nodes share. */
   readonly node: number | null;
   readonly atMs: number;
   readonly lastsMs: number;
-  /** clock: how far it is moved. Null for all others. */
+  /** How far a clock fault moves the clock; null for other kinds. */
   readonly byMs: number | null;
-  /** kill_at: where. Null for all others. */
+  /** The step of a kill_at; null for other kinds. */
   readonly at: Step | null;
 }
 
 export const isDatabaseFault = (kind: FaultKind): boolean => kind === "database" || kind === "database_kill";
 
-/** What is said of a fault, also of one to a worker. */
+/** A fault of a node, of the database or of a worker, for printing. */
 type Described = Omit<Fault, "kind"> & { readonly kind: FaultKind | WorkerFaultKind };
 
 export function describeFault({ kind, node, atMs, lastsMs, byMs, at }: Described): string {
@@ -55,22 +56,22 @@ export function describeFault({ kind, node, atMs, lastsMs, byMs, at }: Described
   return `${(atMs / 1_000).toFixed(1).padStart(6)} s  ${kind.padEnd(14)}${target.padEnd(10)}${(lastsMs / 1_000).toFixed(1)} s${by}${where}`;
 }
 
-/** How long a silent node keeps its shards, and a silent worker its runs; the worker's is the shorter. */
+/** How long a silent node keeps its shards, and a silent worker its runs; the worker's limit is the shorter one. */
 export interface Limits {
   readonly leaseMs: number;
   readonly workerTimeoutMs: number;
 }
 
-export type Range = readonly [least: number, most: number];
+export type Range = readonly [min: number, max: number];
 
 export interface Span {
-  /** How often it is drawn, against the others. */
+  /** How often the kind is drawn, relative to the others. */
   readonly weight: number;
-  /** How long it lasts; one of the ranges is drawn. Those around the limits tell a slow node from a lost one. */
+  /** The possible durations; one range is drawn. Ranges around the limits separate a slow node from a lost one. */
   readonly lasts: (limits: Limits) => readonly Range[];
-  /** Whether a worker may lose its runs by it, so that they are worked on again. */
+  /** Whether a worker may lose its runs, so that they are attempted again. */
   readonly interruptsRuns: boolean;
-  /** What `byMs` of the fault is drawn from. */
+  /** The ranges for `byMs` of the fault. */
   readonly by?: readonly Range[];
 }
 
@@ -84,7 +85,7 @@ export const faultSpecs: Readonly<Record<FaultKind, Span>> = {
     weight: 5,
     interruptsRuns: true,
     lasts: ({ leaseMs, workerTimeoutMs }) => [
-      // Its runs are given to others and still under way there when it wakes.
+      // Other workers have its runs and still work on them when it wakes.
       [workerTimeoutMs + 1_500, workerTimeoutMs + 3_500],
       [leaseMs + 500, leaseMs + 5_000],
     ],
@@ -104,7 +105,7 @@ export const faultSpecs: Readonly<Record<FaultKind, Span>> = {
     ],
   },
   delay: { weight: 1, interruptsRuns: false, lasts: () => [[2_000, 6_000]] },
-  // Shorter than the time after which a node looks by itself, and longer.
+  // Shorter and longer than the interval of a node's full scan.
   deaf: { weight: 2, interruptsRuns: false, lasts: () => [[4_000, 12_000]] },
   // Within the tolerance, just beyond it, and far away, in both directions.
   clock: {

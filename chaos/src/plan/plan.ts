@@ -13,20 +13,20 @@ export interface PlanRequest {
   readonly nodes: number;
   readonly loadMs: number;
   readonly limits: Limits;
-  /** Null for all of them. */
+  /** Null for all kinds. */
   readonly kinds: readonly FaultKind[] | null;
   /** How many jobs recur. */
   readonly recurring: number;
 }
 
-/** All that is decided before a run begins. It upstream from the request alone, on every machine. */
+/** Everything that is decided before a run. It depends on the request alone, on every machine. */
 export interface Plan {
   readonly faults: readonly Fault[];
-  /** Of the worker in a process of its own; null: there is none, and no rogue either. */
+  /** Faults of the regular external worker; null if the run has no external workers. */
   readonly workerFaults: readonly WorkerFault[] | null;
   readonly constraints: Constraints;
   readonly workload: readonly PlannedJob[];
-  /** Jobs that start after some of these. */
+  /** Jobs that start after jobs of the workload. */
   readonly dependents: readonly DependentJob[];
 }
 
@@ -36,7 +36,7 @@ export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanR
   const constraints = planConstraints(random, loadMs);
   const { windows } = constraints;
   const workload = planWorkload(random, { loadMs, recurring, windows });
-  // Where only some faults are asked for, all work is done inside the nodes, which they disturb.
+  // If only some fault kinds are requested, the nodes do all work themselves, so that the faults hit it.
   const workerFaults =
     kinds === null ? planWorkerFaults(random, { loadMs, workerTimeoutMs: limits.workerTimeoutMs }) : null;
   const dependents = planDependents(random, workload, loadMs);
@@ -45,7 +45,7 @@ export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanR
 
 const none = { node: null, byMs: null, at: null };
 
-/** The plan for people; the digest covers all of it, so that equal digests are equal plans. */
+/** The plan as text. The digest covers all of it, so equal digests mean equal plans. */
 export function planLines({ seed, nodes, loadMs }: PlanRequest, plan: Plan): string[] {
   const digest = createHash("sha256").update(JSON.stringify(plan)).digest("hex").slice(0, 12);
   const { faults, workload, dependents, workerFaults } = plan;

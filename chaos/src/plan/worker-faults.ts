@@ -2,8 +2,8 @@ import type { Range } from "./fault.js";
 import type { SeededRandom } from "./random.js";
 
 /**
- * What is done to a worker of its own process. worker_kill: kill -9, started again later. worker_freeze: SIGSTOP for longer than it may be
- * silent, then SIGCONT. worker_lose: its polls are taken and the answers lost.
+ * Faults of the regular external worker. worker_kill: SIGKILL, started again later. worker_freeze: SIGSTOP for longer
+ * than the worker timeout, then SIGCONT. worker_lose: the server receives its polls, and the answers are lost.
  */
 export const workerFaultKinds = ["worker_kill", "worker_freeze", "worker_lose"] as const;
 
@@ -17,7 +17,7 @@ export interface WorkerFault {
 
 const quietMs = 5_000;
 
-/** One after the other, each kind in its turn. */
+/** Plans one fault after the other; every kind once before any repeats. */
 export function planWorkerFaults(
   random: SeededRandom,
   { loadMs, workerTimeoutMs }: { readonly loadMs: number; readonly workerTimeoutMs: number },

@@ -12,7 +12,7 @@ const crons = ["*/2 * * * * *", "*/5 * * * * *", "1/3 * * * * *", "*/7 * * * * *
 const zones = ["UTC", "Europe/Paris", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"];
 const shortPeriods = [1_000, 1_500, 2_000];
 const periods = [1_000, 2_000, 2_500, 3_000, 4_000, 7_000];
-/** Dealt out in turn, so that every plan has all of them. */
+/** Assigned in turn, so that every plan has all policies. */
 const overlaps: readonly OverlapPolicy[] = [
   ...(["allow", "allow", "allow", "allow", "skip", "skip"] as const),
   ...(["queue_one", "queue_one", "queue_all", "cancel_running", "cancel_running"] as const),
@@ -25,16 +25,16 @@ const misfires: readonly Misfire[] = [
   { policy: "run_all", thresholdMs: 2_000 },
 ];
 const oneOffEveryMs = 400;
-/** One-off jobs this far ahead are stored apart until their time is near: one in so many, where the load is long enough. */
+/** One-off jobs this far ahead are stored as far-future runs: one in `farEvery`, if the load is long enough. */
 const farAheadMs = 660_000;
 const farEvery = 10;
-/** Due at the same instant, and asked for within this time before. */
+/** Jobs that are due at the same instant and created within this time before it. */
 const herd = 40;
 const herdWithinMs = 6_000;
 
 /**
- * Recurring jobs, half of them from the begin and many of them changed; one-off jobs all along, some moved or cancelled, and a herd
- * of them. Nothing is due after the end of the load.
+ * Plans recurring jobs, half of them from the start and many with changes; one-off jobs throughout the load, some moved
+ * or cancelled; and a herd of one-off jobs. Nothing is due after the end of the load.
  */
 export function planWorkload(random: SeededRandom, bounds: WorkloadBounds): PlannedJob[] {
   const { loadMs, recurring } = bounds;
@@ -69,7 +69,7 @@ const oneOff = (random: SeededRandom, key: string, at: number): ChaosJob => ({
   rule: { kind: "at", at },
 });
 
-/** A job from the begin on that something else than its maker has a print in: every other one a window, or the calendar. */
+/** A job from the start with a window or the calendar, alternating. */
 function constrainedJob(random: SeededRandom, slot: JobSlot, { windows }: WorkloadBounds): PlannedJob {
   const planned = { createAtMs: 0, changes: [], runNowAtMs: [] };
   const { index, endsAt } = slot;
@@ -81,7 +81,7 @@ function constrainedJob(random: SeededRandom, slot: JobSlot, { windows }: Worklo
   return { ...planned, job: { ...recurringJob(random, slot), key: `calendar-${index}`, rule, excludesCalendar: true } };
 }
 
-/** As many policies as jobs, in any order. */
+/** One policy per job, in a drawn order. */
 function shuffledOverlaps(random: SeededRandom, recurring: number): OverlapPolicy[] {
   return random.shuffle(Array.from({ length: recurring }, (_, index) => overlaps[index % overlaps.length] ?? "allow"));
 }
@@ -115,32 +115,34 @@ const defaultPolicies = {
   misfire: { policy: "run_once", thresholdMs: 60_000 },
 } as const;
 
-/** Whoever queues all must be done with one before the next comes; whoever replaces must be at work when it does. */
+/** With queue_all, a run must end before the next occurrence; with cancel_running, it must still work then. */
 function workOf(random: SeededRandom, overlap: OverlapPolicy): Pick<ChaosJob, "workMs" | "failsFirst"> {
   if (overlap === "queue_all") return { workMs: random.between(0, 250), failsFirst: false };
   const drawn = work(random);
   return overlap === "cancel_running" ? { ...drawn, workMs: random.between(4_000, 6_500) } : drawn;
 }
 
-/** Most work is long enough to be rescued and still under way elsewhere when its first worker wakes; the rest is short. */
+/**
+ * Most work is long enough to be rescued and still running elsewhere when its first worker wakes; the rest is short.
+ */
 function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst"> {
   const workMs = random.next() < 0.4 ? random.between(0, 400) : random.between(2_500, 5_000);
   return { workMs, failsFirst: random.next() < 0.05 };
 }
 
-/** When the job comes to be and when the load ends; times count from the begin of the load. */
+/** When the job is created and when the load ends, counted from the start of the load. */
 interface Span {
   readonly createAtMs: number;
   readonly loadMs: number;
 }
 
-/** Between one change and the next: a call that is not answered is repeated meanwhile. */
+/** The time between two changes, in which an unanswered call is repeated. */
 const gapMs: readonly [number, number] = [3_000, 15_000];
-/** Before the end of the load nothing is changed any more. */
+/** No changes this close to the end of the load. */
 const quietMs = 5_000;
 const otherCrons = ["*/4 * * * * *", "*/3 * * * * *", "*/10 * * * * *", "1/2 * * * * *"];
 const missed: readonly Missed[] = ["none", "latest", "all"];
-/** What a job goes through, in this order. */
+/** The changes of a job, in order; one sequence is drawn. */
 const changeSequences: readonly (readonly Change["kind"][])[] = [
   [],
   [],
@@ -166,14 +168,14 @@ export function planChanges(
     const change = drawChange(random, kind, { rule: inForce, now });
     changes.push({ atMs: now, change });
     if (change.kind === "edit") inForce = change.rule;
-    // It ends by itself: the resume that upstream comes too late, or just then.
+    // The pause ends at its time, so the following resume arrives after it, or at the same moment.
     if (change.kind === "pause" && change.until !== null) now = change.until;
   }
   const runNowAtMs = random.next() < 0.25 ? [random.between(createAtMs + 1_000, loadMs - quietMs)] : [];
   return { changes, runNowAtMs };
 }
 
-/** Some one-off jobs are cancelled, some moved to a later time; before their time, at it, or after it. */
+/** Some one-off jobs are cancelled and some are moved to a later time: before, at or after their time. */
 export function planOneOffChange(random: SeededRandom, at: number, { createAtMs, loadMs }: Span): PlannedChange[] {
   const chance = random.next();
   const atMs = random.next() < 0.5 ? at + random.between(-20, 20) : random.between(createAtMs, at);
@@ -182,7 +184,7 @@ export function planOneOffChange(random: SeededRandom, at: number, { createAtMs,
   return [{ atMs, change: { kind: "edit", rule: { kind: "at", at: loadMs } } }];
 }
 
-/** Every other change comes within milliseconds of an occurrence, the first one after its time. */
+/** Moves about every other change to within milliseconds of an occurrence. */
 function alignToFire(random: SeededRandom, at: number, rule: Rule): number {
   if (random.next() < 0.5) return at;
   const [everyMs, startsAt] = rule.kind === "every" ? [rule.everyMs, rule.startsAt] : [1_000, 0];
@@ -197,7 +199,9 @@ function drawChange(random: SeededRandom, kind: Change["kind"], { rule, now }: {
   return { kind, until, missed: random.pick(missed) };
 }
 
-/** Often one whose times are among those of the present rule: the wheel then holds an instant that is right by chance. */
+/**
+ * Mostly a rule whose occurrences are among those of the present rule, so that a stale wheel entry may look correct.
+ */
 function otherRule(random: SeededRandom, rule: Rule): Rule {
   if (rule.kind === "cron") return { ...rule, cron: random.pick(otherCrons) };
   if (rule.kind === "at" || rule.kind === "never") return rule;

@@ -3,20 +3,20 @@ import type { Missed, Rule } from "../plan/job.js";
 import { isInside } from "../plan/constraints.js";
 import type { JobHistory } from "./job-history.js";
 
-/** When each change of a history took effect; null for one that never did. What is due by then is still under the old rule. */
+/** When each change of a history took effect; null if it never did. The old rule still applies to instants up to then. */
 export type Effects = readonly (number | null)[];
 
 type Instants = readonly number[];
 const forEver = Number.POSITIVE_INFINITY;
 
-/** The instants of every rule that a history has had, by its place: the first, then one for each edit, else an empty list. */
+/** The instants of each rule of a history: of the first rule, then one list per change, empty unless it is an edit. */
 export function ruleInstants({ job, sentAt, changes }: JobHistory): readonly Instants[] {
-  // A one-off job runs also when its time had passed before it was asked for.
+  // A one-off job also runs if its time had passed before it was requested.
   const first = instantsOf(job.rule, job.rule.kind === "at" ? Number.NEGATIVE_INFINITY : sentAt);
   return [first, ...changes.map(({ change }) => (change.kind === "edit" ? instantsOf(change.rule, sentAt) : []))];
 }
 
-/** What the acknowledged requests promise if their changes took effect at these instants. */
+/** The targets that the acknowledged requests promise if their changes took effect at these instants. */
 export function targetsIn(history: JobHistory, effects: Effects, instants = ruleInstants(history)): Target[] {
   const targets: Target[] = [];
   const { key, rule, window } = history.job;
@@ -62,19 +62,19 @@ function settlePause(inside: Instants, missed: Missed): { left: Instants; fired:
   return missed === "none" ? { left: inside, fired: [] } : { left: inside.slice(0, -1), fired: inside.slice(-1) };
 }
 
-/** What must become of an instant of a job. */
+/** What must happen to one instant of a job. */
 export interface Target {
   readonly job: string;
   readonly nominal: number;
-  /** Not required: it falseReports between request and answer of the job's making, or that was never answered. */
+  /** False if the instant is between request and answer of the job's creation, or the creation was never answered. */
   readonly required: boolean;
-  /** paused, window: it falseReports inside a pause whose end left it out, or a window that does; the ledger says so and nothing ran. */
+  /** paused, window: the end of a pause or a window left the instant out; the ledger has it and nothing ran. */
   readonly fate: "run" | "paused" | "window";
-  /** Fired after its pause or window: how late it is says nothing. */
+  /** Whether it fires after a pause or a window, so that its lateness says nothing. */
   readonly isLate: boolean;
 }
 
-/** Every instant of a rule from a time on, in order, found without any code of the engine. */
+/** Every instant of a rule from an instant on, in order, computed without any code of the engine. */
 export function instantsOf(rule: Rule, from: number): number[] {
   if (rule.kind === "never") return [];
   if (rule.kind === "at") return rule.at >= from ? [rule.at] : [];
@@ -86,36 +86,36 @@ export function instantsOf(rule: Rule, from: number): number[] {
   return instants;
 }
 
-/** More worlds than this are not looked at: the best so far counts. */
+/** The search stops after this many timelines and takes the best so far. */
 const maxTimelines = 20_000;
 const justBeforeMs = 0.5;
 
 /**
- * A change takes effect at one instant between its request and its answer, which nobody outside can know. Each such instant
- * makes a world with targets of its own: old or new, never both, never neither. The one that fits best what was seen is
- * taken; if none fits, whatever is wrong in it is wrong.
+ * A change takes effect at one instant between its request and its answer, which no caller can know. Each such instant
+ * gives a timeline with its own targets: old or new, never both, never neither. This chooses the timeline with the
+ * fewest flaws; if every timeline has flaws, the flaws of the best one are violations.
  */
 export function chooseTimeline(history: JobHistory, flawsIn: (targets: readonly Target[]) => number): Target[] {
   const instants = ruleInstants(history);
   let best: { targets: Target[]; flaws: number } | null = null;
-  let looked = 0;
-  for (const effects of effectsOf(history, instants)) {
+  let tried = 0;
+  for (const effects of possibleEffects(history, instants)) {
     const targets = targetsIn(history, effects, instants);
     const flaws = flawsIn(targets);
     if (best === null || flaws < best.flaws) best = { targets, flaws };
-    looked += 1;
-    if (best.flaws === 0 || looked >= maxTimelines) break;
+    tried += 1;
+    if (best.flaws === 0 || tried >= maxTimelines) break;
   }
   return best?.targets ?? [];
 }
 
 /** Every order of effects and occurrences that the bounds allow. */
-function* effectsOf(history: JobHistory, instants: readonly (readonly number[])[]): Generator<Effects> {
+function* possibleEffects(history: JobHistory, instants: readonly (readonly number[])[]): Generator<Effects> {
   const all = [...new Set(instants.flat())].sort((a, b) => a - b);
   const candidates = history.changes.map(({ sentAt, settledAt }, index) => {
     const inside = all.filter((at) => at >= sentAt && at <= (settledAt ?? Number.POSITIVE_INFINITY));
     const at: (number | null)[] = [sentAt - justBeforeMs, ...inside];
-    // A pause that ends by itself never does if another change comes first.
+    // A pause does not end at its time if another change takes effect first.
     const next = history.changes[index + 1];
     const mayNever = settledAt === null || (next !== undefined && next.sentAt <= settledAt);
     return mayNever ? [...at, null] : at;
@@ -123,7 +123,7 @@ function* effectsOf(history: JobHistory, instants: readonly (readonly number[])[
   yield* combinations(candidates, Number.NEGATIVE_INFINITY);
 }
 
-/** One of each, never going back in time. */
+/** One effect per change, never going back in time. */
 function* combinations(candidates: readonly Effects[], from: number): Generator<Effects> {
   const [first, ...rest] = candidates;
   if (first === undefined) {

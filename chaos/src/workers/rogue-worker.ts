@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SeededRandom } from "../plan/random.js";
 import { callJournal } from "./call-journal.js";
-import { type Given, Gone, type Held, type ProtocolClient, type Result } from "./protocol-client.js";
+import { type AssignedRun, SessionEnded, type HeldRun, type ProtocolClient, type Result } from "./protocol-client.js";
 
-/** Said in place of a result that nobody has. No try is answered with it. */
+/** The output of a forged result; the journal never answers an attempt with it. */
 const forged = { status: 200, body: { token: -1 } };
 const heartbeatMs = 700;
 
@@ -12,8 +12,8 @@ export interface RogueWorkerOptions {
   readonly falseReports: FalseReports;
   readonly slots: number;
   readonly now: () => number;
-  /** Told of every falseReport, and of how many results were refused. */
-  readonly print: (word: string, count?: number) => void;
+  /** Receives every false report, and how many results were refused. */
+  readonly print: (event: string, count?: number) => void;
 }
 
 const isHanging = (falseReport: FalseReport): boolean => falseReport === "hang" || falseReport === "hang_started";
@@ -24,18 +24,20 @@ const forgery = (runId: string, fence: number): Result => ({
   outcome: "succeeded",
   output: forged,
 });
-const keyOf = ({ run_id: runId, fence }: Held): string => `${runId} ${fence}`;
+const keyOf = ({ run_id: runId, fence }: HeldRun): string => `${runId} ${fence}`;
 
-/** A worker that does its work and says more than is true. What it says beyond its own claims must change nothing. */
+/**
+ * A worker that does its work and also sends false reports. The server must ignore everything beyond its own claims.
+ */
 export class RogueWorker {
   readonly #options: RogueWorkerOptions;
   readonly #held = new Map<
     string,
-    { readonly run: Held; readonly stop: AbortController; readonly falseReport: FalseReport }
+    { readonly run: HeldRun; readonly stop: AbortController; readonly falseReport: FalseReport }
   >();
   #results: Result[] = [];
   #session: string | null = null;
-  /** Given nothing, ever. */
+  /** A session that never gets any runs. */
   #other: string | null = null;
 
   constructor(options: RogueWorkerOptions) {
@@ -48,7 +50,7 @@ export class RogueWorker {
       try {
         await this.#step();
       } catch (error) {
-        if (error instanceof Gone) this.#forget();
+        if (error instanceof SessionEnded) this.#forget();
         else await sleep(200);
       }
     }
@@ -66,13 +68,13 @@ export class RogueWorker {
       for (const claim of [...stops, ...lost]) this.#stop(claim);
       for (const run of runs) if (!this.#held.has(keyOf(run))) void this.#take(run);
     } catch (error) {
-      // Whether they arrived is not known: they are said again.
-      if (!(error instanceof Gone)) this.#results = [...results, ...this.#results];
+      // The server may not have received the results, so they are sent again.
+      if (!(error instanceof SessionEnded)) this.#results = [...results, ...this.#results];
       throw error;
     }
   }
 
-  async #take({ run_id, fence, payload }: Given): Promise<void> {
+  async #take({ run_id, fence, payload }: AssignedRun): Promise<void> {
     const { falseReports, now, print } = this.#options;
     const run = { run_id, fence };
     const falseReport = falseReports.next(now());
@@ -86,14 +88,14 @@ export class RogueWorker {
     const result = await this.#do(run, payload, stop.signal);
     this.#held.delete(keyOf(run));
     if (stop.signal.aborted && result.outcome === "failed") return this.#cancel(run);
-    const told = { ...result, started_ago_ms: Math.max(0, now() - begunAt) };
-    this.#results.push(told);
+    const report = { ...result, started_ago_ms: Math.max(0, now() - begunAt) };
+    this.#results.push(report);
     if (falseReport !== "duplicate") return;
     await sleep(heartbeatMs);
-    this.#results.push(told);
+    this.#results.push(report);
   }
 
-  /** Results for whatever runs, from a session that has none of them. */
+  /** Sends forged results for running runs from a session that holds none of them. */
   async #sendUnowned(): Promise<void> {
     const { client, print } = this.#options;
     this.#other ??= await client.register(1);
@@ -101,7 +103,7 @@ export class RogueWorker {
     print("refused", (await client.sendUnowned(this.#other, forgeries)).refused.length);
   }
 
-  async #do(run: Held, payload: unknown, signal: AbortSignal): Promise<Result> {
+  async #do(run: HeldRun, payload: unknown, signal: AbortSignal): Promise<Result> {
     try {
       const output = await callJournal(payload, { runId: run.run_id, fence: run.fence }, signal);
       return { ...run, started_ago_ms: 0, outcome: "succeeded", output };
@@ -111,7 +113,7 @@ export class RogueWorker {
     }
   }
 
-  #stop(claim: Held): void {
+  #stop(claim: HeldRun): void {
     const one = this.#held.get(keyOf(claim));
     one?.stop.abort();
     if (one === undefined || !isHanging(one.falseReport)) return;
@@ -119,7 +121,7 @@ export class RogueWorker {
     this.#cancel(claim);
   }
 
-  #cancel({ run_id, fence }: Held): void {
+  #cancel({ run_id, fence }: HeldRun): void {
     this.#results.push({ run_id, fence, started_ago_ms: 0, outcome: "cancelled" });
   }
 
@@ -143,9 +145,9 @@ export class RogueWorker {
 }
 
 /**
- * twice: its result is sent again. older: before its work a result of an older claim is sent. stranger: results for runs that others
- * have, from a session that has none. hang, begin: it says that it histories and never ends the run, which it says to have begun or not; the
- * server does. none: as it should be.
+ * duplicate: sends its result twice. stale: sends a result with an older fence before its work. unowned: sends results
+ * for other workers' runs, from a session that holds none. hang, hang_started: keeps sending heartbeats and never ends
+ * the run, without or with reporting it as started, so the server must end it. none: follows the protocol.
  */
 export type FalseReport = "duplicate" | "stale" | "unowned" | "hang" | "hang_started" | "none";
 
@@ -166,7 +168,7 @@ const drawn: readonly FalseReport[] = [
   ...(["unowned", "hang", "hang_started"] as const),
 ];
 
-/** Which falseReport comes with each run, as a seed says; no run hangs after the given number of ms. */
+/** Draws the false report for each run from a seed; no run hangs after the given time. */
 export class FalseReports {
   readonly #random: SeededRandom;
   readonly #hangsUntil: number;

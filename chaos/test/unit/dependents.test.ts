@@ -73,13 +73,13 @@ describe("the judge of jobs that follow others", () => {
       losses: 4,
       token: null,
     } as const;
-    expect(verdictOf([end, started, failed])).toMatchObject({ followed: { ok: 1, optional: 0 }, violations: [] });
+    expect(verdictOf([end, started, failed])).toMatchObject({ upstreamEnds: { ok: 1, optional: 0 }, violations: [] });
   });
 
   it("calls an end that started nothing MISSED, unless it came before the job was acknowledged", () => {
     expect(kinds([end])).toEqual(["MISSED"]);
     const before = { ...end, finishedAt: now - 1_500 };
-    expect(verdictOf([before])).toMatchObject({ followed: { ok: 0, optional: 1 }, violations: [] });
+    expect(verdictOf([before])).toMatchObject({ upstreamEnds: { ok: 0, optional: 1 }, violations: [] });
     const unknown = { ...history, acknowledgedAt: null };
     expect(kinds([end], { dependents: [unknown] })).toEqual([]);
   });

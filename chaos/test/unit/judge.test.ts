@@ -72,7 +72,7 @@ describe("the judge of targets", () => {
   it("finds nothing wrong where the target ran once, and says how late", () => {
     expect(judge(good)).toEqual({
       targets: { ok: 1, skipped: 0, optional: 0 },
-      followed: { ok: 0, optional: 0 },
+      upstreamEnds: { ok: 0, optional: 0 },
       runs: { ok: 1, repeated: 0, replaced: 0, abandoned: 0 },
       lateMs: [10],
       violations: [],

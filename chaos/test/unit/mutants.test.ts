@@ -35,8 +35,8 @@ describe("a mutant", () => {
   });
 
   it("whose text is gone from the product, or stands there twice, is refused", () => {
-    expect(() => mutateModule(mutant, "engine/src/x.ts", "nothing")).toThrow("finds 0 times");
-    expect(() => mutateStatements(mutant, `${file}one\n`)).toThrow("finds 2 times");
+    expect(() => mutateModule(mutant, "engine/src/x.ts", "nothing")).toThrow(" 0 times in");
+    expect(() => mutateStatements(mutant, `${file}one\n`)).toThrow(" 2 times in");
   });
 
   it("whose statement is gone from the product is refused", () => {

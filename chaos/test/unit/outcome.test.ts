@@ -8,7 +8,7 @@ const told = { falseReports: 5, refusedResults: 4 };
 const good: Result = {
   verdict: {
     targets: { ok: 12, skipped: 1, optional: 2 },
-    followed: { ok: 4, optional: 0 },
+    upstreamEnds: { ok: 4, optional: 0 },
     runs: { ok: 9, repeated: 3, replaced: 0, abandoned: 0 },
     lateMs: [1, 2, 300],
     violations: [],
@@ -25,7 +25,7 @@ const good: Result = {
   },
   recoveredMs: 4_000,
   starvation: 0.01,
-  asked: { jobs: 5, unknownJobs: 1, changes: 3, runNows: 1 },
+  requests: { jobs: 5, unknownJobs: 1, changes: 3, runNows: 1 },
 };
 const still = { ...good, faultEffects: { ...good.faultEffects, refusedWrites: 0, refusedBy: {}, movedShards: 0 } };
 const violated = (kind: ViolationKind): Result => ({
