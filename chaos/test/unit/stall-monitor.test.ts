@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { StallMonitor } from "../../src/cluster/stall-monitor.js";
 
 const begin = Date.UTC(2026, 0, 5, 12);
-/** The machine does nothing for so long, and then goes on. */
+/** The process gets no CPU time for this long. */
 function stall(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
   vi.advanceTimersByTime(200);
 }
 
-describe("the watch over the machine", () => {
+describe("the stall monitor", () => {
   beforeEach(() => void vi.useFakeTimers({ now: begin }));
   afterEach(() => void vi.useRealTimers());
 
-  it("sees nothing where every look comes in time", () => {
+  it("the stall monitor reports no stall if every sample is on time", () => {
     const watch = new StallMonitor(() => []);
     vi.advanceTimersByTime(60_000);
     watch.stop();
@@ -20,7 +20,7 @@ describe("the watch over the machine", () => {
     expect(watch.starvation).toBe(0);
   });
 
-  it("notes a time in which it did not get to look, and the share of all such times", () => {
+  it("the stall monitor records a late sample as a stall, and the share of all late time", () => {
     const watch = new StallMonitor(() => []);
     vi.advanceTimersByTime(5_000);
     stall(2_000);
@@ -31,7 +31,7 @@ describe("the watch over the machine", () => {
     expect(watch.starvation).toBeCloseTo(2_800 / 9_200, 5);
   });
 
-  it("asks nothing of a process that is gone", () => {
+  it("the stall monitor ignores a process that has exited", () => {
     const watch = new StallMonitor(() => [2 ** 30]);
     vi.advanceTimersByTime(10_000);
     watch.stop();
