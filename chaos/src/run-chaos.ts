@@ -37,7 +37,7 @@ export interface ChaosRun {
 }
 
 /** One run: start, load with faults, heal, drain, judge. */
-export async function runChaos({ options, folder, print }: ChaosRun): Promise<Result> {
+async function runChaos({ options, folder, print }: ChaosRun): Promise<Result> {
   const preload = preloadOf(options.mutant);
   const request = { ...options, limits, kinds: options.faults, recurring };
   const plan = planRun(request);

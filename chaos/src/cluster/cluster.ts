@@ -123,7 +123,7 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
 }
 
 /** A port of this machine that is free at the moment. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -128,7 +128,7 @@ function withFlips(history: JobHistory, flips: readonly DoneFlip[]): JobHistory 
  * The ids of created jobs by key, awaited by the requests of dependent jobs; null for a job whose creation was not
  * acknowledged.
  */
-export class CreatedJobIds {
+class CreatedJobIds {
   readonly #jobs = new Map<
     string,
     { readonly id: Promise<string | null>; readonly settle: (id: string | null) => void }

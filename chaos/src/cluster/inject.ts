@@ -96,7 +96,7 @@ export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs, at }
 }
 
 /** Stands for another program: opens connections until the server refuses more, and holds them. */
-export class ConnectionHog {
+class ConnectionHog {
   readonly #clients: Client[] = [];
 
   /** Resolves when the server refuses the next connection. */

@@ -88,7 +88,7 @@ export class Workers {
   }
 }
 
-export interface WorkerSettings {
+interface WorkerSettings {
   /** A program of chaos/src/workers. */
   readonly program: "regular-main" | "rogue-main";
   /** The arguments before the node addresses. */
@@ -98,7 +98,7 @@ export interface WorkerSettings {
 }
 
 /** A worker in its own process, with its own proxies to the nodes. */
-export class WorkerProcess {
+class WorkerProcess {
   readonly #settings: WorkerSettings;
   readonly #proxies: readonly TcpProxy[];
   readonly #counts = new Map<string, number>();

@@ -3,6 +3,26 @@ import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { parseId } from "@carillon/core";
 
+/** The work of a run began. Only this attempt gets `token` as its answer. */
+export interface StartEntry {
+  readonly event: "start";
+  readonly token: number;
+  readonly run: string;
+  readonly job: string;
+  readonly fence: number;
+  readonly at: number;
+}
+
+/** The work was answered (done, or failed on purpose), or the client closed the connection (gone). */
+export interface EndEntry {
+  readonly event: "end";
+  readonly token: number;
+  readonly outcome: "done" | "failed" | "gone";
+  readonly at: number;
+}
+
+export type JournalEntry = StartEntry | EndEntry;
+
 /** The work that a job requests from the journal, encoded in the URL of its payload. */
 export interface Work {
   readonly job: string;
@@ -83,23 +103,3 @@ export class JournalServer {
     fsyncSync(this.#file);
   }
 }
-
-/** The work of a run began. Only this attempt gets `token` as its answer. */
-export interface StartEntry {
-  readonly event: "start";
-  readonly token: number;
-  readonly run: string;
-  readonly job: string;
-  readonly fence: number;
-  readonly at: number;
-}
-
-/** The work was answered (done, or failed on purpose), or the client closed the connection (gone). */
-export interface EndEntry {
-  readonly event: "end";
-  readonly token: number;
-  readonly outcome: "done" | "failed" | "gone";
-  readonly at: number;
-}
-
-export type JournalEntry = StartEntry | EndEntry;

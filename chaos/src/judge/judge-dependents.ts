@@ -92,10 +92,10 @@ function unexpected({ id, job, nominal, trigger }: RunRow): Violation {
 }
 
 /** Whether an end must start the dependent job, may start it, or must not start it. */
-export type Obligation = "required" | "optional" | "forbidden";
+type Obligation = "required" | "optional" | "forbidden";
 
 /** An end becomes visible some time after its instant, and a call takes effect some time before its answer. */
-export const slackMs = 2_000;
+const slackMs = 2_000;
 
 interface Pause {
   readonly sentAt: number;
@@ -104,7 +104,7 @@ interface Pause {
 }
 
 /** `ends` are all ends that may count for the job. */
-export function obligationOf(end: RunRow, history: DependentHistory, ends: readonly RunRow[]): Obligation {
+function obligationOf(end: RunRow, history: DependentHistory, ends: readonly RunRow[]): Obligation {
   const at = end.finishedAt ?? 0;
   const awaited = awaitedAt(at, history);
   if (!awaited.some((on) => fits(end, on))) return "forbidden";
@@ -118,7 +118,7 @@ export function obligationOf(end: RunRow, history: DependentHistory, ends: reado
 }
 
 /** A run that never ran has no end. */
-export function hasEnded({ status }: RunRow): boolean {
+function hasEnded({ status }: RunRow): boolean {
   return status !== "live" && status !== "skipped";
 }
 
@@ -162,7 +162,7 @@ function obligationInPause({ sentAt, settledAt, resume }: Pause, end: RunRow, en
   return later.some((one) => one < over + slackMs) ? "optional" : "required";
 }
 
-export interface RoundVerdict {
+interface RoundVerdict {
   readonly ok: number;
   readonly violations: readonly Violation[];
 }
@@ -174,7 +174,7 @@ const roundOf = ({ trigger }: RunRow): string[] => trigger.split(":").slice(2);
  * Judges a job that starts after one end of each of several jobs: each start must name one end of each, no end may be
  * named twice, and no complete set of ends may start nothing.
  */
-export function judgeRounds(history: DependentHistory, made: readonly RunRow[], runs: readonly RunRow[]): RoundVerdict {
+function judgeRounds(history: DependentHistory, made: readonly RunRow[], runs: readonly RunRow[]): RoundVerdict {
   const { key, upstream } = history.dependent;
   const ends = new Map(runs.filter((run) => upstream.includes(run.job) && hasEnded(run)).map((run) => [run.id, run]));
   const named = new Set<string>();

@@ -144,7 +144,7 @@ const stopMs = 3_000;
 const settleMs = 2_000;
 
 /** Whether a run was cancelled because a newer run of its job replaced it, as its policy allows. */
-export function isReplaced(run: RunRow, history: JobHistory | undefined, runs: readonly RunRow[]): boolean {
+function isReplaced(run: RunRow, history: JobHistory | undefined, runs: readonly RunRow[]): boolean {
   if (run.status !== "cancelled" || run.reason !== "cancelled_by_overlap") return false;
   return history?.job.overlap === "cancel_running" && replacementOf(run, runs) !== undefined;
 }
@@ -153,7 +153,7 @@ export function isReplaced(run: RunRow, history: JobHistory | undefined, runs: r
  * How long a run continued to work after its replacement was created, without the time under faults; null if it stopped
  * in time. A run that ended just then need not be cancelled.
  */
-export function workedOnMs(
+function workedOnMs(
   run: RunRow,
   { runs, journal, faults }: { runs: readonly RunRow[]; journal: JournalView; faults: readonly DoneFault[] },
 ): number | null {
@@ -176,7 +176,7 @@ function replacementOf(run: RunRow, runs: readonly RunRow[]): RunRow | undefined
 /**
  * Checks that there are as many run-now runs as were requested. A call that was never answered may have created one.
  */
-export function judgeRunNows({ job: { key }, runNows }: JobHistory, runs: readonly RunRow[]): Violation[] {
+function judgeRunNows({ job: { key }, runNows }: JobHistory, runs: readonly RunRow[]): Violation[] {
   const made = new Set(runs.filter((run) => run.job === key && isRunNow(run)).map((run) => run.id)).size;
   const answered = runNows.filter((outcome) => outcome === "made").length;
   const max = answered + runNows.filter((outcome) => outcome === "unknown").length;
@@ -188,7 +188,7 @@ export function judgeRunNows({ job: { key }, runNows }: JobHistory, runs: readon
 export const isRunNow = (run: RunRow): boolean => run.trigger.startsWith("run_now");
 
 /** When the cancellation of the job was first requested; null if it never was. */
-export function cancelledFrom({ changes }: JobHistory): number | null {
+function cancelledFrom({ changes }: JobHistory): number | null {
   return changes.find(({ change }) => change.kind === "cancel")?.sentAt ?? null;
 }
 

@@ -64,7 +64,7 @@ export interface Limits {
 
 export type Range = readonly [min: number, max: number];
 
-export interface Span {
+export interface FaultSpec {
   /** How often the kind is drawn, relative to the others. */
   readonly weight: number;
   /** The possible durations; one range is drawn. Ranges around the limits separate a slow node from a lost one. */
@@ -78,7 +78,7 @@ export interface Span {
 const hourMs = 3_600_000;
 const exactly = (value: number): Range => [value, value];
 
-export const faultSpecs: Readonly<Record<FaultKind, Span>> = {
+export const faultSpecs: Readonly<Record<FaultKind, FaultSpec>> = {
   kill: { weight: 4, interruptsRuns: true, lasts: () => [[500, 9_000]] },
   kill_at: { weight: 4, interruptsRuns: true, lasts: () => [[500, 3_000]] },
   freeze: {

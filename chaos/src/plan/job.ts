@@ -1,47 +1,5 @@
 import { type ChaosWindow, windowFrom } from "./constraints.js";
 
-export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all" | "cancel_running";
-
-/** The policy for occurrences that are later than the threshold. */
-export interface Misfire {
-  readonly policy: "run_once" | "skip" | "run_all";
-  readonly thresholdMs: number;
-}
-
-export interface ChaosJob {
-  readonly key: string;
-  /** The rule at creation. */
-  readonly rule: Rule;
-  /** How long its handler takes. */
-  readonly workMs: number;
-  /** The journal answers its first attempt with a 503. */
-  readonly failsFirst: boolean;
-  /** Unless this is `allow`, two of its runs must never work at the same time. */
-  readonly overlap: OverlapPolicy;
-  readonly misfire: Misfire;
-  /** The maintenance window that applies to the job. */
-  readonly window: ChaosWindow | null;
-  /** Whether the job excludes the calendar that flips during the load. */
-  readonly excludesCalendar: boolean;
-}
-
-/** The job with the instants of a plan that begins at this instant. */
-export function jobFrom(begin: number, job: ChaosJob): ChaosJob {
-  const window = job.window === null ? null : windowFrom(begin, job.window);
-  return { ...job, rule: ruleFrom(begin, job.rule), window };
-}
-
-/** Times count from the start of the load. */
-export interface PlannedJob {
-  /** When the job is created. */
-  readonly createAtMs: number;
-  readonly job: ChaosJob;
-  /** In the order in which they are made. */
-  readonly changes: readonly PlannedChange[];
-  /** When a run-now is requested. */
-  readonly runNowAtMs: readonly number[];
-}
-
 /**
  * When a job is to run, as the request states it. Instants are milliseconds; in a plan they count from the start of the
  * load.
@@ -84,4 +42,46 @@ export function changeFrom(begin: number, change: Change): Change {
   if (change.kind === "edit") return { ...change, rule: ruleFrom(begin, change.rule) };
   if (change.kind === "pause" && change.until !== null) return { ...change, until: begin + change.until };
   return change;
+}
+
+export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all" | "cancel_running";
+
+/** The policy for occurrences that are later than the threshold. */
+export interface Misfire {
+  readonly policy: "run_once" | "skip" | "run_all";
+  readonly thresholdMs: number;
+}
+
+export interface ChaosJob {
+  readonly key: string;
+  /** The rule at creation. */
+  readonly rule: Rule;
+  /** How long its handler takes. */
+  readonly workMs: number;
+  /** The journal answers its first attempt with a 503. */
+  readonly failsFirst: boolean;
+  /** Unless this is `allow`, two of its runs must never work at the same time. */
+  readonly overlap: OverlapPolicy;
+  readonly misfire: Misfire;
+  /** The maintenance window that applies to the job. */
+  readonly window: ChaosWindow | null;
+  /** Whether the job excludes the calendar that flips during the load. */
+  readonly excludesCalendar: boolean;
+}
+
+/** The job with the instants of a plan that begins at this instant. */
+export function jobFrom(begin: number, job: ChaosJob): ChaosJob {
+  const window = job.window === null ? null : windowFrom(begin, job.window);
+  return { ...job, rule: ruleFrom(begin, job.rule), window };
+}
+
+/** Times count from the start of the load. */
+export interface PlannedJob {
+  /** When the job is created. */
+  readonly createAtMs: number;
+  readonly job: ChaosJob;
+  /** In the order in which they are made. */
+  readonly changes: readonly PlannedChange[];
+  /** When a run-now is requested. */
+  readonly runNowAtMs: readonly number[];
 }

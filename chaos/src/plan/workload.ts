@@ -131,7 +131,7 @@ function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst"> {
 }
 
 /** When the job is created and when the load ends, counted from the start of the load. */
-interface Span {
+interface ChangeBounds {
   readonly createAtMs: number;
   readonly loadMs: number;
 }
@@ -154,10 +154,10 @@ const changeSequences: readonly (readonly Change["kind"][])[] = [
   ["pause", "cancel"],
 ];
 
-export function planChanges(
+function planChanges(
   random: SeededRandom,
   rule: Rule,
-  { createAtMs, loadMs }: Span,
+  { createAtMs, loadMs }: ChangeBounds,
 ): { changes: PlannedChange[]; runNowAtMs: number[] } {
   const changes: PlannedChange[] = [];
   let now = createAtMs;
@@ -176,7 +176,7 @@ export function planChanges(
 }
 
 /** Some one-off jobs are cancelled and some are moved to a later time: before, at or after their time. */
-export function planOneOffChange(random: SeededRandom, at: number, { createAtMs, loadMs }: Span): PlannedChange[] {
+function planOneOffChange(random: SeededRandom, at: number, { createAtMs, loadMs }: ChangeBounds): PlannedChange[] {
   const chance = random.next();
   const atMs = random.next() < 0.5 ? at + random.between(-20, 20) : random.between(createAtMs, at);
   if (chance > 0.12 || atMs < createAtMs || atMs > loadMs - quietMs) return [];

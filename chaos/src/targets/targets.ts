@@ -3,6 +3,30 @@ import type { Missed, Rule } from "../plan/job.js";
 import { isInside } from "../plan/constraints.js";
 import type { JobHistory } from "./job-history.js";
 
+/** What must happen to one instant of a job. */
+export interface Target {
+  readonly job: string;
+  readonly nominal: number;
+  /** False if the instant is between request and answer of the job's creation, or the creation was never answered. */
+  readonly required: boolean;
+  /** paused, window: the end of a pause or a window left the instant out; the ledger has it and nothing ran. */
+  readonly fate: "run" | "paused" | "window";
+  /** Whether it fires after a pause or a window, so that its lateness says nothing. */
+  readonly isLate: boolean;
+}
+
+/** Every instant of a rule from an instant on, in order, computed without any code of the engine. */
+export function instantsOf(rule: Rule, from: number): number[] {
+  if (rule.kind === "never") return [];
+  if (rule.kind === "at") return rule.at >= from ? [rule.at] : [];
+  if (rule.kind === "cron") {
+    return bruteForceFires({ expression: rule.cron, timeZone: rule.timeZone }, from - 1, rule.endsAt);
+  }
+  const instants: number[] = [];
+  for (let at = rule.startsAt; at <= rule.endsAt; at += rule.everyMs) if (at >= from) instants.push(at);
+  return instants;
+}
+
 /** When each change of a history took effect; null if it never did. The old rule still applies to instants up to then. */
 export type Effects = readonly (number | null)[];
 
@@ -10,7 +34,7 @@ type Instants = readonly number[];
 const forEver = Number.POSITIVE_INFINITY;
 
 /** The instants of each rule of a history: of the first rule, then one list per change, empty unless it is an edit. */
-export function ruleInstants({ job, sentAt, changes }: JobHistory): readonly Instants[] {
+function ruleInstants({ job, sentAt, changes }: JobHistory): readonly Instants[] {
   // A one-off job also runs if its time had passed before it was requested.
   const first = instantsOf(job.rule, job.rule.kind === "at" ? Number.NEGATIVE_INFINITY : sentAt);
   return [first, ...changes.map(({ change }) => (change.kind === "edit" ? instantsOf(change.rule, sentAt) : []))];
@@ -60,30 +84,6 @@ export function targetsIn(history: JobHistory, effects: Effects, instants = rule
 function settlePause(inside: Instants, missed: Missed): { left: Instants; fired: Instants } {
   if (missed === "all") return { left: [], fired: inside };
   return missed === "none" ? { left: inside, fired: [] } : { left: inside.slice(0, -1), fired: inside.slice(-1) };
-}
-
-/** What must happen to one instant of a job. */
-export interface Target {
-  readonly job: string;
-  readonly nominal: number;
-  /** False if the instant is between request and answer of the job's creation, or the creation was never answered. */
-  readonly required: boolean;
-  /** paused, window: the end of a pause or a window left the instant out; the ledger has it and nothing ran. */
-  readonly fate: "run" | "paused" | "window";
-  /** Whether it fires after a pause or a window, so that its lateness says nothing. */
-  readonly isLate: boolean;
-}
-
-/** Every instant of a rule from an instant on, in order, computed without any code of the engine. */
-export function instantsOf(rule: Rule, from: number): number[] {
-  if (rule.kind === "never") return [];
-  if (rule.kind === "at") return rule.at >= from ? [rule.at] : [];
-  if (rule.kind === "cron") {
-    return bruteForceFires({ expression: rule.cron, timeZone: rule.timeZone }, from - 1, rule.endsAt);
-  }
-  const instants: number[] = [];
-  for (let at = rule.startsAt; at <= rule.endsAt; at += rule.everyMs) if (at >= from) instants.push(at);
-  return instants;
 }
 
 /** The search stops after this many timelines and takes the best so far. */

@@ -3,6 +3,35 @@ import { SeededRandom } from "../plan/random.js";
 import { callJournal } from "./call-journal.js";
 import { type AssignedRun, SessionEnded, type HeldRun, type ProtocolClient, type Result } from "./protocol-client.js";
 
+/**
+ * duplicate: sends its result twice. stale: sends a result with an older fence before its work. unowned: sends results
+ * for other workers' runs, from a session that holds none. hang, hang_started: keeps sending heartbeats and never ends
+ * the run, without or with reporting it as started, so the server must end it. none: follows the protocol.
+ */
+export type FalseReport = "duplicate" | "stale" | "unowned" | "hang" | "hang_started" | "none";
+
+const drawn: readonly FalseReport[] = [
+  ...(["none", "none", "none", "none", "none"] as const),
+  ...(["duplicate", "duplicate", "duplicate", "stale", "stale", "stale"] as const),
+  ...(["unowned", "hang", "hang_started"] as const),
+];
+
+/** Draws the false report for each run from a seed; no run hangs after the given time. */
+export class FalseReports {
+  readonly #random: SeededRandom;
+  readonly #hangsUntil: number;
+
+  constructor(seed: number, hangsUntil: number) {
+    this.#random = new SeededRandom(seed);
+    this.#hangsUntil = hangsUntil;
+  }
+
+  next(now: number): FalseReport {
+    const falseReport = this.#random.pick(drawn);
+    return (falseReport === "hang" || falseReport === "hang_started") && now > this.#hangsUntil ? "none" : falseReport;
+  }
+}
+
 /** The output of a forged result; the journal never answers an attempt with it. */
 const forged = { status: 200, body: { token: -1 } };
 const heartbeatMs = 700;
@@ -141,45 +170,5 @@ export class RogueWorker {
         .map(({ run }) => run);
       if (session !== null) await this.#options.client.heartbeat(session, begun).catch(() => undefined);
     }
-  }
-}
-
-/**
- * duplicate: sends its result twice. stale: sends a result with an older fence before its work. unowned: sends results
- * for other workers' runs, from a session that holds none. hang, hang_started: keeps sending heartbeats and never ends
- * the run, without or with reporting it as started, so the server must end it. none: follows the protocol.
- */
-export type FalseReport = "duplicate" | "stale" | "unowned" | "hang" | "hang_started" | "none";
-
-const drawn: readonly FalseReport[] = [
-  ...([
-    "none",
-    "none",
-    "none",
-    "none",
-    "none",
-    "duplicate",
-    "duplicate",
-    "duplicate",
-    "stale",
-    "stale",
-    "stale",
-  ] as const),
-  ...(["unowned", "hang", "hang_started"] as const),
-];
-
-/** Draws the false report for each run from a seed; no run hangs after the given time. */
-export class FalseReports {
-  readonly #random: SeededRandom;
-  readonly #hangsUntil: number;
-
-  constructor(seed: number, hangsUntil: number) {
-    this.#random = new SeededRandom(seed);
-    this.#hangsUntil = hangsUntil;
-  }
-
-  next(now: number): FalseReport {
-    const falseReport = this.#random.pick(drawn);
-    return (falseReport === "hang" || falseReport === "hang_started") && now > this.#hangsUntil ? "none" : falseReport;
   }
 }
