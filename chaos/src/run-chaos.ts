@@ -91,14 +91,14 @@ async function runLoad(
   const database = new DatabaseReader(() => cluster.databaseUrl);
   await sleep(limits.leaseMs / 2);
   const epochs = await database.epochs();
-  const begin = Math.ceil(Date.now() / 1_000) * 1_000;
-  const driver = new Driver(cluster, journal, begin);
+  const loadStart = Math.ceil(Date.now() / 1_000) * 1_000;
+  const driver = new Driver(cluster, journal, loadStart);
   const [faults, disturbed = [], { histories, dependents }] = await Promise.all([
-    injectAll(cluster, plan.faults, begin),
-    workers?.disturb(plan.workerFaults ?? [], begin),
+    injectAll(cluster, plan.faults, loadStart),
+    workers?.disturb(plan.workerFaults ?? [], loadStart),
     driver.drive(plan),
   ]);
-  await sleep(Math.max(0, begin + loadMs - Date.now()));
+  await sleep(Math.max(0, loadStart + loadMs - Date.now()));
   const recoveredMs = await drain(database);
   writeFileSync(join(folder, "histories.json"), JSON.stringify({ histories, dependents }));
   const seen = {
@@ -151,12 +151,12 @@ function faultEffectsOf(
  * Injects the planned faults and returns when each one really began and ended. Faults of one node, and those of the
  * database, wait for one another, because a slow start can make a fault longer than planned.
  */
-async function injectAll(cluster: Cluster, plan: readonly Fault[], begin: number): Promise<DoneFault[]> {
+async function injectAll(cluster: Cluster, plan: readonly Fault[], loadStart: number): Promise<DoneFault[]> {
   const targets = [...new Set(plan.map((fault) => fault.node))];
   const done = targets.map(async (target) => {
     const faults: DoneFault[] = [];
     for (const fault of plan.filter(({ node }) => node === target)) {
-      await sleep(Math.max(0, begin + fault.atMs - Date.now()));
+      await sleep(Math.max(0, loadStart + fault.atMs - Date.now()));
       const from = Date.now();
       await inject(cluster, fault);
       faults.push({ kind: fault.kind, node: fault.node, from, until: Date.now() });

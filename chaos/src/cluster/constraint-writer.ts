@@ -22,13 +22,13 @@ const calendarPath = `/v1/calendars/${calendarName}`;
 /** Writes the windows and the calendar through the API, and repeats each request until a node acknowledges it. */
 export class ConstraintWriter {
   readonly #api: ApiCaller;
-  readonly #begin: number;
+  readonly #loadStart: number;
   /** The version of the calendar, so that the server refuses a delayed call after a later one. */
   #etag: string | null = null;
 
-  constructor(api: ApiCaller, begin: number) {
+  constructor(api: ApiCaller, loadStart: number) {
     this.#api = api;
-    this.#begin = begin;
+    this.#loadStart = loadStart;
   }
 
   /** Must run before jobs are created, because jobs name the calendar. */
@@ -40,7 +40,7 @@ export class ConstraintWriter {
   async flip(flips: readonly CalendarFlip[]): Promise<DoneFlip[]> {
     const done: DoneFlip[] = [];
     for (const { atMs, closes } of flips) {
-      await sleep(Math.max(0, this.#begin + atMs - Date.now()));
+      await sleep(Math.max(0, this.#loadStart + atMs - Date.now()));
       const sentAt = Date.now();
       // These dates cover the load in every time zone.
       const days = [-1, 0, 1, 2].map((by) => new Date(sentAt + by * dayMs).toISOString().slice(0, 10));

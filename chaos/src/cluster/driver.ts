@@ -11,7 +11,7 @@ import { JobChanger } from "./job-changer.js";
 import { type DoneFlip, ConstraintWriter } from "./constraint-writer.js";
 import { wireChange, wireDependent, wireDependentChange, wireJob } from "./wire-form.js";
 
-/** What the harness requested from the API, and what it got. */
+/** The outcome of every request to the API. */
 export interface LoadHistory {
   readonly histories: JobHistory[];
   readonly dependents: DependentHistory[];
@@ -21,22 +21,22 @@ export interface LoadHistory {
 export class Driver {
   readonly #api: ApiCaller;
   readonly #journal: JournalServer;
-  readonly #begin: number;
-  readonly #made = new CreatedJobIds();
+  readonly #loadStart: number;
+  readonly #createdIds = new CreatedJobIds();
 
-  constructor(cluster: Cluster, journal: JournalServer, begin: number) {
+  constructor(cluster: Cluster, journal: JournalServer, loadStart: number) {
     this.#api = new ApiCaller(cluster);
     this.#journal = journal;
-    this.#begin = begin;
+    this.#loadStart = loadStart;
   }
 
   async drive({ constraints, workload, dependents }: Plan): Promise<LoadHistory> {
-    const maker = new ConstraintWriter(this.#api, this.#begin);
-    await maker.prepare(constraints.windows.map((window) => windowFrom(this.#begin, window)));
+    const constraintWriter = new ConstraintWriter(this.#api, this.#loadStart);
+    await constraintWriter.prepare(constraints.windows.map((window) => windowFrom(this.#loadStart, window)));
     const [flips, histories, dependentHistories] = await Promise.all([
-      maker.flip(constraints.flips),
-      Promise.all(workload.map((one) => this.#live(one))),
-      Promise.all(dependents.map((one) => this.#follow(one))),
+      constraintWriter.flip(constraints.flips),
+      Promise.all(workload.map((one) => this.#driveJob(one))),
+      Promise.all(dependents.map((one) => this.#driveDependent(one))),
     ]);
     return {
       histories: histories.flatMap((history) => (history === null ? [] : withFlips(history, flips))),
@@ -45,34 +45,34 @@ export class Driver {
   }
 
   /** Returns null if no node was reachable. A job whose creation has an unknown outcome gets no further requests. */
-  async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<JobHistory | null> {
-    const job = jobFrom(this.#begin, plannedJob);
-    await this.#until(createAtMs);
-    if (!this.#api.isReachable) return this.#made.settle(job.key, null);
+  async #driveJob({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<JobHistory | null> {
+    const job = jobFrom(this.#loadStart, plannedJob);
+    await this.#waitUntil(createAtMs);
+    if (!this.#api.isReachable) return this.#createdIds.settle(job.key, null);
     const sentAt = Date.now();
-    const made = await this.#create(job);
-    this.#made.settle(job.key, made?.id ?? null);
-    if (made === null) return { job, sentAt, acknowledgedAt: null, changes: [], runNows: [] };
+    const created = await this.#create(job);
+    this.#createdIds.settle(job.key, created?.id ?? null);
+    if (created === null) return { job, sentAt, acknowledgedAt: null, changes: [], runNows: [] };
     const acknowledgedAt = Date.now();
-    const changer = new JobChanger(this.#api, made, wireChange);
-    const asked = changes.map(({ atMs, change }) => ({ atMs, change: changeFrom(this.#begin, change) }));
-    const [runNows] = await Promise.all([this.#runNow(changer, runNowAtMs), this.#change(changer, asked)]);
+    const changer = new JobChanger(this.#api, created, wireChange);
+    const requested = changes.map(({ atMs, change }) => ({ atMs, change: changeFrom(this.#loadStart, change) }));
+    const [runNows] = await Promise.all([this.#runNow(changer, runNowAtMs), this.#change(changer, requested)]);
     return { job, sentAt, acknowledgedAt, changes: changer.changes, runNows };
   }
 
   /** Returns null if one of the upstream jobs is not known to exist. */
-  async #follow(dependent: DependentJob): Promise<DependentHistory | null> {
+  async #driveDependent(dependent: DependentJob): Promise<DependentHistory | null> {
     const { key, upstream, workMs } = dependent;
-    const ids = await Promise.all(upstream.map((one) => this.#made.idOf(one)));
+    const ids = await Promise.all(upstream.map((one) => this.#createdIds.idOf(one)));
     const known = ids.filter((id) => id !== null);
-    if (known.length < ids.length) return this.#made.settle(key, null);
+    if (known.length < ids.length) return this.#createdIds.settle(key, null);
     const sentAt = Date.now();
     const url = this.#journal.urlOf({ job: key, workMs, failsFirst: false });
-    const made = await this.#requestJob(key, wireDependent(dependent, known, url));
-    this.#made.settle(key, made?.id ?? null);
-    if (made === null) return { dependent, sentAt, acknowledgedAt: null, changes: [] };
+    const created = await this.#requestJob(key, wireDependent(dependent, known, url));
+    this.#createdIds.settle(key, created?.id ?? null);
+    if (created === null) return { dependent, sentAt, acknowledgedAt: null, changes: [] };
     const acknowledgedAt = Date.now();
-    const changer = new JobChanger(this.#api, made, wireDependentChange(dependent, known));
+    const changer = new JobChanger(this.#api, created, wireDependentChange(dependent, known));
     await this.#change(changer, dependent.changes);
     return { dependent, sentAt, acknowledgedAt, changes: changer.changes };
   }
@@ -90,27 +90,27 @@ export class Driver {
     return { id: answer.id, etag: answer.etag };
   }
 
-  async #change<Asked extends Change | DependentChange>(
-    changer: JobChanger<Asked>,
-    changes: readonly { readonly atMs: number; readonly change: Asked }[],
+  async #change<Requested extends Change | DependentChange>(
+    changer: JobChanger<Requested>,
+    changes: readonly { readonly atMs: number; readonly change: Requested }[],
   ): Promise<void> {
     for (const { atMs, change } of changes) {
-      await this.#until(atMs);
-      if (!(await changer.make(change))) return;
+      await this.#waitUntil(atMs);
+      if (!(await changer.apply(change))) return;
     }
   }
 
   async #runNow(changer: JobChanger<Change>, atMs: readonly number[]): Promise<RunNowOutcome[]> {
     const outcomes: RunNowOutcome[] = [];
     for (const at of atMs) {
-      await this.#until(at);
+      await this.#waitUntil(at);
       outcomes.push(await changer.runNow());
     }
     return outcomes;
   }
 
-  async #until(atMs: number): Promise<void> {
-    await sleep(Math.max(0, this.#begin + atMs - Date.now()));
+  async #waitUntil(atMs: number): Promise<void> {
+    await sleep(Math.max(0, this.#loadStart + atMs - Date.now()));
   }
 }
 
@@ -147,11 +147,11 @@ class CreatedJobIds {
     const known = this.#jobs.get(key);
     if (known !== undefined) return known;
     let settle: (id: string | null) => void = () => undefined;
-    const made = {
+    const created = {
       id: new Promise<string | null>((resolve) => (settle = resolve)),
       settle: (id: string | null) => settle(id),
     };
-    this.#jobs.set(key, made);
-    return made;
+    this.#jobs.set(key, created);
+    return created;
   }
 }

@@ -16,24 +16,28 @@ type Resume = Extract<Change, { kind: "resume" }>;
 const tooLate = new Set(["job_ended", "field_invalid", "schedule_in_past"]);
 
 /** Changes one job through the API, one change after the other, and records the outcome of each. */
-export class JobChanger<Asked extends Change | DependentChange> {
-  readonly changes: DoneChange<Asked | Resume>[] = [];
+export class JobChanger<Requested extends Change | DependentChange> {
+  readonly changes: DoneChange<Requested | Resume>[] = [];
   readonly #api: ApiCaller;
   readonly #id: string;
-  readonly #wire: (id: string, change: Asked) => ApiCall;
+  readonly #wire: (id: string, change: Requested) => ApiCall;
   #etag: string | null;
-  /** A pause that ended at its time has made a version that this caller has not read. */
+  /** A pause that ended at its time has created a version that this caller has not read. */
   #awaitsExpiry = false;
 
-  constructor(api: ApiCaller, made: { id: string; etag: string | null }, wire: (id: string, change: Asked) => ApiCall) {
+  constructor(
+    api: ApiCaller,
+    created: { id: string; etag: string | null },
+    wire: (id: string, change: Requested) => ApiCall,
+  ) {
     this.#api = api;
     this.#wire = wire;
-    this.#id = made.id;
-    this.#etag = made.etag;
+    this.#id = created.id;
+    this.#etag = created.etag;
   }
 
   /** Returns false if the outcome is unknown; the job then gets no further requests. */
-  async make(change: Asked): Promise<boolean> {
+  async apply(change: Requested): Promise<boolean> {
     if (this.#awaitsExpiry && !(await this.#readVersion((answer) => answer.jobState !== "paused"))) return false;
     this.#awaitsExpiry = false;
     const sentAt = Date.now();
@@ -58,7 +62,7 @@ export class JobChanger<Asked extends Change | DependentChange> {
    * Sends the known version, so that the server refuses a repeated call if it did the earlier one. In that case, and
    * after a refusal of a late change, the version of the job shows what happened.
    */
-  async #request(change: Asked, sentAt: number): Promise<"done" | "refused" | "unknown"> {
+  async #request(change: Requested, sentAt: number): Promise<"done" | "refused" | "unknown"> {
     for (let isFirst = true; Date.now() - sentAt < retryLimitMs; isFirst = false) {
       const answer = await this.#api.call({ ...this.#wire(this.#id, change), ifMatch: this.#etag });
       if (answer === null || answer.code === "job_busy") await sleep(pauseMs);

@@ -1,7 +1,7 @@
 import type { Step } from "../plan/step.js";
 
 /** The channel of the nodes' notifications to each other. */
-const hintChannel = "carillon_hint";
+const channel = "carillon_hint";
 /** The first byte of a notification message from PostgreSQL. */
 const notification = "A".charCodeAt(0);
 
@@ -19,11 +19,11 @@ export class WireFilter {
   readonly filter = (chunk: Buffer, from: "client" | "server"): Buffer => {
     if (from === "client")
       return this.#pending !== null && chunk.includes(this.#pending.step.statement)
-        ? this.#action(chunk, this.#pending)
+        ? this.#reachStep(chunk, this.#pending)
         : chunk;
     // Notifications use their own connection, so a chunk that begins with one contains nothing else.
-    const isHint = this.#dropsNotifications && chunk[0] === notification && chunk.includes(hintChannel);
-    return isHint ? Buffer.alloc(0) : chunk;
+    const isDropped = this.#dropsNotifications && chunk[0] === notification && chunk.includes(channel);
+    return isDropped ? Buffer.alloc(0) : chunk;
   };
 
   /** Whether notifications to the node are dropped, as a network or a pooler may do. */
@@ -34,18 +34,18 @@ export class WireFilter {
   /** Calls `action` at the step, before any later bytes pass, or when the limit is over; then resolves. */
   async at(step: Step, action: () => void, limitMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
-      const once = (): void => {
+      const act = (): void => {
         clearTimeout(timer);
         this.#pending = null;
         action();
         resolve();
       };
-      const timer = setTimeout(once, limitMs);
-      this.#pending = { step, action: once };
+      const timer = setTimeout(act, limitMs);
+      this.#pending = { step, action: act };
     });
   }
 
-  #action(chunk: Buffer, { step, action }: PendingStep): Buffer {
+  #reachStep(chunk: Buffer, { step, action }: PendingStep): Buffer {
     action();
     return step.when === "before" ? Buffer.alloc(0) : chunk;
   }

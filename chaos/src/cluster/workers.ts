@@ -55,10 +55,10 @@ export class Workers {
     return this.#rogue.count("refused") + this.#regular.count("run.result_refused");
   }
 
-  async disturb(plan: readonly WorkerFault[], begin: number): Promise<DoneFault[]> {
+  async disturb(plan: readonly WorkerFault[], loadStart: number): Promise<DoneFault[]> {
     const done: DoneFault[] = [];
     for (const { kind, atMs, lastsMs } of plan) {
-      await sleep(Math.max(0, begin + atMs - Date.now()));
+      await sleep(Math.max(0, loadStart + atMs - Date.now()));
       const from = Date.now();
       await this.#inject(kind, lastsMs);
       done.push({ kind, node: null, from, until: Date.now() });

@@ -228,9 +228,9 @@ function isBetween(at: number, { from, to }: Span): boolean {
 }
 
 /** The spans from the last end of a round to the first end of the next. */
-function gapsIn(rounds: readonly Span[], begin: number): Span[] {
+function gapsIn(rounds: readonly Span[], acknowledgedAt: number): Span[] {
   const sorted = [...rounds].sort((one, other) => one.to - other.to);
-  const begins = [begin, ...sorted.map(({ to }) => to)];
+  const starts = [acknowledgedAt, ...sorted.map(({ to }) => to)];
   const ends = [...sorted.map(({ from }) => from), Number.POSITIVE_INFINITY];
-  return begins.map((from, index) => ({ from, to: ends[index] ?? from }));
+  return starts.map((from, index) => ({ from, to: ends[index] ?? from }));
 }

@@ -41,10 +41,10 @@ export function planConstraints(random: SeededRandom, loadMs: number): Constrain
   };
 }
 
-export const windowFrom = (begin: number, { mode, from, to }: ChaosWindow): ChaosWindow => ({
+export const windowFrom = (loadStart: number, { mode, from, to }: ChaosWindow): ChaosWindow => ({
   mode,
-  from: begin + from,
-  to: begin + to,
+  from: loadStart + from,
+  to: loadStart + to,
 });
 
 export const isInside = (window: ChaosWindow | null, at: number): window is ChaosWindow =>

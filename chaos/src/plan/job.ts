@@ -12,11 +12,11 @@ export type Rule =
   | { readonly kind: "never" };
 
 /** The rule with the instants of a plan that begins at this instant, a whole second. */
-export function ruleFrom(begin: number, rule: Rule): Rule {
+export function ruleFrom(loadStart: number, rule: Rule): Rule {
   if (rule.kind === "never") return rule;
-  if (rule.kind === "at") return { ...rule, at: begin + rule.at };
-  const endsAt = begin + rule.endsAt;
-  return rule.kind === "cron" ? { ...rule, endsAt } : { ...rule, startsAt: begin + rule.startsAt, endsAt };
+  if (rule.kind === "at") return { ...rule, at: loadStart + rule.at };
+  const endsAt = loadStart + rule.endsAt;
+  return rule.kind === "cron" ? { ...rule, endsAt } : { ...rule, startsAt: loadStart + rule.startsAt, endsAt };
 }
 
 /** Which occurrences inside a pause run at its end. */
@@ -38,9 +38,9 @@ export interface PlannedChange {
 }
 
 /** The change with the instants of a plan that begins at this instant. */
-export function changeFrom(begin: number, change: Change): Change {
-  if (change.kind === "edit") return { ...change, rule: ruleFrom(begin, change.rule) };
-  if (change.kind === "pause" && change.until !== null) return { ...change, until: begin + change.until };
+export function changeFrom(loadStart: number, change: Change): Change {
+  if (change.kind === "edit") return { ...change, rule: ruleFrom(loadStart, change.rule) };
+  if (change.kind === "pause" && change.until !== null) return { ...change, until: loadStart + change.until };
   return change;
 }
 
@@ -70,9 +70,9 @@ export interface ChaosJob {
 }
 
 /** The job with the instants of a plan that begins at this instant. */
-export function jobFrom(begin: number, job: ChaosJob): ChaosJob {
-  const window = job.window === null ? null : windowFrom(begin, job.window);
-  return { ...job, rule: ruleFrom(begin, job.rule), window };
+export function jobFrom(loadStart: number, job: ChaosJob): ChaosJob {
+  const window = job.window === null ? null : windowFrom(loadStart, job.window);
+  return { ...job, rule: ruleFrom(loadStart, job.rule), window };
 }
 
 /** Times count from the start of the load. */

@@ -43,21 +43,21 @@ export function planFaults(random: SeededRandom, bounds: PlanBounds): Fault[] {
   if (names.length === 0) return [];
   const weighted = names.flatMap((name) => Array.from({ length: faultSpecs[name].weight }, () => name));
   const first = bounds.kinds === null ? openingFaults : [];
-  const queued = [...first, ...others(random, names, first)];
+  const queued = [...first, ...remainingKinds(random, names, first)];
   let atMs = quietMs;
   for (let index = 0; ; index++) {
     const isQueued = index < queued.length;
     const [kind, range] = queued[index] ?? [random.pick(weighted)];
     const { lastsMs, byMs, at } = draw(random, kind, { range, limits: bounds.limits });
-    const { node, begin } = isDatabaseFault(kind)
-      ? { node: null, begin: Math.max(atMs, availability.until(null)) }
+    const { node, start } = isDatabaseFault(kind)
+      ? { node: null, start: Math.max(atMs, availability.until(null)) }
       : availability.choose(random, atMs, { keepsOne: isQueued });
-    if (begin + lastsMs > end && isQueued) continue;
-    if (begin + lastsMs > end) return faults;
-    faults.push({ kind, node, atMs: begin, lastsMs, byMs, at });
-    availability.set(node, begin + lastsMs + quietMs / 2);
-    const share = isQueued ? Math.floor((end - begin) / (queued.length - index)) : Number.POSITIVE_INFINITY;
-    atMs = begin + (index < first.length ? lastsMs + openingGapMs : Math.min(pauseAfter(random, lastsMs), share));
+    if (start + lastsMs > end && isQueued) continue;
+    if (start + lastsMs > end) return faults;
+    faults.push({ kind, node, atMs: start, lastsMs, byMs, at });
+    availability.set(node, start + lastsMs + quietMs / 2);
+    const share = isQueued ? Math.floor((end - start) / (queued.length - index)) : Number.POSITIVE_INFINITY;
+    atMs = start + (index < first.length ? lastsMs + openingGapMs : Math.min(pauseAfter(random, lastsMs), share));
   }
 }
 
@@ -81,15 +81,19 @@ class Availability {
   /**
    * Draws a free node and the instant from which it is free; with `keepsOne`, waits until another node is free as well.
    */
-  choose(random: SeededRandom, atMs: number, { keepsOne }: { keepsOne: boolean }): { node: number; begin: number } {
+  choose(random: SeededRandom, atMs: number, { keepsOne }: { keepsOne: boolean }): { node: number; start: number } {
     const ends = this.#nodes.map((node) => this.until(node)).toSorted((a, b) => a - b);
-    const begin = Math.max(atMs, ends[keepsOne ? 1 : 0] ?? 0);
-    return { node: random.pick(this.#nodes.filter((node) => this.until(node) <= begin)), begin };
+    const start = Math.max(atMs, ends[keepsOne ? 1 : 0] ?? 0);
+    return { node: random.pick(this.#nodes.filter((node) => this.until(node) <= start)), start };
   }
 }
 
 /** Every kind that is not an opening fault, once, in a drawn order. */
-function others(random: SeededRandom, names: readonly FaultKind[], first: readonly QueuedFault[]): QueuedFault[] {
+function remainingKinds(
+  random: SeededRandom,
+  names: readonly FaultKind[],
+  first: readonly QueuedFault[],
+): QueuedFault[] {
   const opening = new Set(first.map(([kind]) => kind));
   return random.shuffle(names.filter((name) => !opening.has(name))).map((kind): QueuedFault => [kind]);
 }

@@ -74,7 +74,7 @@ export class RogueWorker {
   }
 
   async work(): Promise<never> {
-    void this.#beat();
+    void this.#sendHeartbeats();
     for (;;) {
       try {
         await this.#step();
@@ -161,14 +161,14 @@ export class RogueWorker {
     this.#results = [];
   }
 
-  async #beat(): Promise<never> {
+  async #sendHeartbeats(): Promise<never> {
     for (;;) {
       await sleep(heartbeatMs);
       const session = this.#session;
-      const begun = [...this.#held.values()]
+      const started = [...this.#held.values()]
         .filter(({ falseReport }) => falseReport === "hang_started")
         .map(({ run }) => run);
-      if (session !== null) await this.#options.client.heartbeat(session, begun).catch(() => undefined);
+      if (session !== null) await this.#options.client.heartbeat(session, started).catch(() => undefined);
     }
   }
 }
