@@ -191,7 +191,7 @@ describe("the published packages in an empty project", () => {
     const small = await projectDirOfTest();
     await linkProject(small, packed, "carillon", { optional: false });
     const installed = await readdir(join(small, "node_modules/@carillon"));
-    expect(installed.sort()).toEqual(["client", "condition", "contract", "core", "engine", "worker"]);
+    expect(installed.sort()).toEqual(["client", "condition", "contract", "core", "engine", "store", "worker"]);
     await writeFile(
       join(small, "library.js"),
       `import { carillon, task } from "carillon";

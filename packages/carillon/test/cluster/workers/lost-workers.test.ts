@@ -158,7 +158,7 @@ describe("a worker process", () => {
     await createJob(url, { task: "stay" });
     await second.line(/^begun stay 1 /);
     second.kill("SIGTERM");
-    await second.line(/draining; a second signal ends at once/);
+    await second.line(/draining; a second signal stops at once/);
     // Signals within the first half second count as one.
     const again = setInterval(() => second.kill("SIGTERM"), 50);
     const { code } = await second.ended;
