@@ -31,7 +31,7 @@ export const arrows = {
  */
 export const folderOrders = {
   engine: {
-    knot: 3,
+    knot: 1,
     order: [
       "requests.ts",
       "events.ts",
@@ -46,9 +46,10 @@ export const folderOrders = {
       "limits",
       "breakers",
       "enqueue",
+      "jobs/transaction",
       "dependencies",
-      "jobs",
       "calendars",
+      "jobs",
       "scheduler",
       "dispatch",
       "backfills",

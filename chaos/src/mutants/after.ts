@@ -27,7 +27,7 @@ export const afterMutants: readonly Mutant[] = [
       },
       // The derived id of the run is the second guard.
       {
-        in: "engine/src/dependencies/follower.ts",
+        in: "engine/src/dependencies/upstream-ends.ts",
         from: "const id = occurrenceRunId(jobId, nominal, `after:${runId}`);",
         to: "const id = occurrenceRunId(jobId, nominal, `after:${runId}${Math.random()}`);",
       },
@@ -39,7 +39,7 @@ export const afterMutants: readonly Mutant[] = [
     faults: [],
     edits: [
       {
-        in: "engine/src/dependencies/follower.ts",
+        in: "engine/src/dependencies/upstream-ends.ts",
         from: 'drafts.filter((draft) => draft.due.state !== "paused")',
         to: "drafts.filter(() => true)",
       },
@@ -51,7 +51,7 @@ export const afterMutants: readonly Mutant[] = [
     faults: [],
     edits: [
       {
-        in: "engine/src/dependencies/judge-ends.ts",
+        in: "engine/src/dependencies/evaluate-ends.ts",
         from: "{ ...one, metRunId: null, metAt: null }",
         to: "{ ...one }",
       },

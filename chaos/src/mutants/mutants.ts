@@ -112,7 +112,7 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["UNEXPECTED"],
     edits: [
       {
-        in: "engine/src/jobs/change/apply-pause.ts",
+        in: "engine/src/jobs/change/job-pauser.ts",
         from: "draft.set({ state: paused.state, nominal: null, fireAt: until, catchUpTo: null, stateReason: null });",
         to: "",
       },

@@ -1,15 +1,15 @@
-import { type DurationMs, type ScheduleSpec, defaultFiringPolicy } from "@carillon/core";
-import { type ClaimedRun, type OnReplaced, loadStatements, namesIn, nodeLockStatements } from "@carillon/store";
+import type { DurationMs } from "@carillon/core";
+import { type ClaimedRun, type OnReplaced, loadStatements, nodeLockStatements } from "@carillon/store";
 import { backfillApi } from "./backfills/backfill-api.js";
 import { BackfillRunner } from "./backfills/backfill-runner.js";
 import type { Backfills } from "./backfills/backfills.js";
 import { PastRules } from "./backfills/past-rules.js";
 import { StepTaker } from "./backfills/take-step.js";
-import { calendarApi } from "./calendars/calendar-api.js";
-import { NodeCalendars } from "./calendars/calendar-cache.js";
-import { CalendarSweep } from "./calendars/calendar-sweep.js";
-import { CalendarCompiler } from "./calendars/compile-edition.js";
 import { Breakers } from "./breakers/breakers.js";
+import { CalendarCompiler, CalendarCache } from "./calendars/calendar-cache.js";
+import { CalendarSweep } from "./calendars/calendar-sweep.js";
+import { Calendars } from "./calendars/calendars.js";
+import { MaintenanceWindows } from "./calendars/maintenance-windows.js";
 import { Catalog } from "./catalog/catalog.js";
 import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
@@ -25,9 +25,8 @@ import { ErrorTally } from "./dead-letters/error-tally.js";
 import { failuresApi } from "./dead-letters/failures-api.js";
 import type { Failures } from "./dead-letters/failures.js";
 import { Repeats } from "./dead-letters/repeats.js";
-import { Conditions } from "./dependencies/conditions.js";
-import { AfterRunner } from "./dependencies/dependency-runner.js";
-import { Follower } from "./dependencies/follower.js";
+import { DependencyRunner } from "./dependencies/dependency-runner.js";
+import { UpstreamEnds } from "./dependencies/upstream-ends.js";
 import { DirectChannel } from "./dispatch/direct/direct-channel.js";
 import { Gateway } from "./dispatch/gateway.js";
 import { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
@@ -41,7 +40,7 @@ import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
 import { makeEnqueueing } from "./enqueue/enqueue-api.js";
 import type { Enqueueing } from "./enqueue/enqueue.js";
 import { KeyBook } from "./enqueue/idempotency/idempotency-keys.js";
-import { insertKept } from "./enqueue/idempotency/insert-with-receipt.js";
+import { makeInsertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
 import type { Receipts } from "./enqueue/idempotency/receipts.js";
 import { explanationsApi } from "./explain/explanations-api.js";
 import type { Explanations } from "./explain/explanations.js";
@@ -49,40 +48,33 @@ import { RunExplainer } from "./explain/run-explainer.js";
 import {
   type BreakerCalls,
   breakerCalls,
-  type LimitCalls,
+  calendarCalls,
+  type CalendarCalls,
+  type EngineApi,
+  jobCalls,
+  type JobChangeCalls,
+  type JobStatsCalls,
   limitCalls,
+  type LimitCalls,
   type NamespaceCalls,
   namespaceCalls,
   type QueueCalls,
   queueCalls,
   type RunCalls,
   runCalls,
-  type TaskCalls,
   taskCalls,
+  type TaskCalls,
   type WorkerCalls,
   workerCalls,
 } from "./flat-api.js";
 import { forecastsApi } from "./forecast/forecasts-api.js";
 import type { Forecasts } from "./forecast/forecasts.js";
-import { Adopter } from "./jobs/change/adopter.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
-import { jobChanger } from "./jobs/change/job-changer.js";
-import { JobEdits } from "./jobs/change/job-edits.js";
-import { JobEndings } from "./jobs/change/job-endings.js";
-import { JobPauses } from "./jobs/change/job-pauses.js";
-import { JobRecords } from "./jobs/change/job-records.js";
-import { PauseExpiry } from "./jobs/change/pause-expiry.js";
-import { RunNow } from "./jobs/change/run-now.js";
-import { JobCreator } from "./jobs/create-job.js";
-import { declarePaths } from "./jobs/declare-paths.js";
-import type { EngineApi, JobStatsApi } from "./jobs/engine-api.js";
-import type { JobChanges } from "./jobs/job-changes.js";
+import { PauseExpiry } from "./jobs/change/job-pauser.js";
 import { JobReader } from "./jobs/job-reader.js";
-import { jobsAndRunsApi } from "./jobs/jobs-and-runs-api.js";
-import { tellChanges } from "./jobs/tell-changes.js";
-import { announceSettled, wakeForSettled } from "./jobs/transaction/announce-settled.js";
+import { Jobs } from "./jobs/jobs.js";
+import { JobUnitOfWork, wakeForApplied } from "./jobs/transaction/job-unit-of-work.js";
 import { OverlapAdmitter } from "./jobs/transaction/overlap-admitter.js";
-import { type Settled, Settler } from "./jobs/transaction/settler.js";
 import { LimitAdmitter } from "./limits/limit-admitter.js";
 import { Limits } from "./limits/limits.js";
 import { BulkTargets } from "./operations/bulk-targets.js";
@@ -96,8 +88,7 @@ import { Runs } from "./runs/runs.js";
 import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
-import type { Calendars } from "./schedules/calendars.js";
-import { nodeRules } from "./schedules/node-rules.js";
+import { DueRules } from "./schedules/due-rules.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
 import { Notifier } from "./webhooks/notifier.js";
 import { SystemRuns } from "./webhooks/system-runs.js";
@@ -108,13 +99,13 @@ import type { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
+  JobChangeCalls &
+  JobStatsCalls &
+  CalendarCalls &
   RunCalls &
-  JobStatsApi &
   Receipts &
   Operations &
   Enqueueing &
-  JobChanges &
-  Calendars &
   Backfills &
   QueueCalls &
   NamespaceCalls &
@@ -178,7 +169,7 @@ class NodeEngine implements Engine {
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
-    const { db, store, clock, newId, now, emit, membership, ownShards, loops, wakeups, limits } = context;
+    const { db, store, clock, newId, now, emit, membership, loops, wakeups, limits } = context;
     const { shardCount: shards, namespaceId, inNamespace: within } = context;
     const statements = loadStatements(db.schema);
     const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
@@ -192,11 +183,6 @@ class NodeEngine implements Engine {
       onFailed: (run: Parameters<ErrorTally["add"]>[0]) => wakeups.publish("run.failed", run),
       onEvent: emit,
     };
-    const applied = (appliedShards: readonly number[], settled: Settled | null): void => {
-      if (settled !== null) announceSettled(settled, emit);
-      wakeForSettled(wakeups, appliedShards, settled);
-    };
-
     // Cluster: which shards this node owns.
     this.#coordinator = createCoordinator(context);
     context.followMembership(() => this.#coordinator.membership);
@@ -209,73 +195,37 @@ class NodeEngine implements Engine {
     // Catalog, and the unit of work over jobs.
     const catalog = new Catalog(context);
     const { rank, queues, limitOwners } = catalog;
-    const settler = new Settler(store.settlementReads, store.settlementWrites, rank);
-    const settlerStore = { ...store, settler, queueBook: queues };
-    const fires = fireStore(store, settler);
-    const schedules = new ScheduleCache(limits.compiledSchedules, false);
+    const unitOfWork = new JobUnitOfWork({
+      reads: store.jobTransactionReads,
+      writes: store.jobTransactionWrites,
+      transaction: store.historyTransaction,
+      rank,
+    });
+    const jobTransactionStore = { ...store, unitOfWork, queueBook: queues };
+    const fires = fireStore(store, unitOfWork);
 
     // Calendars and maintenance windows.
     const compiler = new CalendarCompiler();
-    const calendars = new NodeCalendars(store.calendars, compiler);
-    const rules = nodeRules({ schedules, calendars, store: fires });
-    const calendarSweep = new CalendarSweep({ db, store: settlerStore, rules, compiler, onRecomputed: applied });
-    const followCalendars = (jobIds: readonly string[]) => calendarSweep.follow(jobIds);
-    const everyShard = Array.from({ length: shards }, (_, shard) => shard);
-    const ofCalendars = calendarApi({
-      calendars: store.calendars,
-      windows: store.windows,
-      known: calendars,
-      compiler,
-      namespaceId,
-      async onReplaced() {
-        try {
-          await calendars.refresh();
-          await calendarSweep.tick(everyShard);
-        } catch (error) {
-          // The change is stored: the owners of the shards follow it up.
-          context.loopFailed("calendars", error);
-        }
-        wakeups.broadcast("calendars");
-      },
-      onWindowsChanged: () => wakeups.broadcast("windows"),
-    });
-    loops.register("calendars", async () => {
-      await calendars.refresh();
-      return (await calendarSweep.tick(ownShards())) > 0 ? 0 : 5 * second;
-    });
-    wakeups.on("calendars", () => loops.wake("calendars"));
+    const calendarCache = new CalendarCache(store.calendars, compiler);
+    const schedules = new ScheduleCache(limits.compiledSchedules, false);
+    const rules = new DueRules({ schedules, calendars: calendarCache, store: fires });
+    const calendarSweep = new CalendarSweep(context, { unitOfWork, rules, cache: calendarCache, compiler });
+    const calendars = new Calendars(context, { cache: calendarCache, compiler, sweep: calendarSweep });
+    const maintenanceWindows = new MaintenanceWindows(context);
 
     // Runs: reads, waiting callers, changes of single runs, deadlines.
     this.#runs = new Runs(context, catalog);
     const { reader: runs, lister } = this.#runs;
-    const jobs = new JobReader(store.jobs, runs, lister);
+    const jobReader = new JobReader(store.jobs, runs, lister);
 
     // Limits.
     new LimitAdmitter(context, catalog);
     const runLimits = new Limits(context);
 
     // Runs that wait for other runs of their job, and jobs that start after other jobs.
-    const overlap = new OverlapAdmitter({ ...signals, db, settle: store.settle, settler, clock, shards: ownShards });
-    loops.register("overlap", () => ticked(overlap));
-    wakeups.on("overlap.freed", (jobIds) => {
-      overlap.hint(jobIds);
-      loops.wake("overlap");
-    });
-    const follower = new Follower(store.dependencies, new Conditions());
-    const dependencies = new AfterRunner({
-      db,
-      dependencies: store.dependencies,
-      settle: store.settle,
-      settler,
-      follower,
-      clock,
-      shards: ownShards,
-      onSettled: (settled) => applied([], settled),
-    });
-    loops.register("dependencies", () => ticked(dependencies));
-    context.events.on("run.finished", () => {
-      if (dependencies.hint()) loops.wake("dependencies");
-    });
+    new OverlapAdmitter(context, { unitOfWork });
+    const upstreamEnds = new UpstreamEnds(context);
+    new DependencyRunner(context, { unitOfWork, upstreamEnds });
 
     // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
     const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
@@ -299,14 +249,14 @@ class NodeEngine implements Engine {
       }),
     });
     this.#inserts = inserts;
-    const insertWithReceipt = insertKept(store, statements, { horizonMs, onReplaced });
+    const insertWithReceipt = makeInsertWithReceipt(store, statements, { horizonMs, onReplaced });
     const enqueue = makeEnqueueing({
       ...signals,
       store,
       catalog,
       within,
       inserts,
-      insertKept: insertWithReceipt,
+      insertWithReceipt: insertWithReceipt,
       chunk: limits.insertBatch,
       callText: statements.get("enqueue.call").text,
       newId,
@@ -315,76 +265,28 @@ class NodeEngine implements Engine {
     });
     const idempotencyKeys = new KeyBook({ receipts: store.receipts, newId });
 
-    // Jobs: creating and changing them.
-    const creator = new JobCreator({
-      ...signals,
-      lanes: store.lanes,
-      insertJob: inserts.jobs,
-      insertRun: inserts.runs,
-      insertKept: insertWithReceipt,
-      queues,
-      rank,
-      newId,
-      now,
-      shards,
-      catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
-      schedules: new ScheduleCache(limits.compiledSchedules, false),
-      calendars,
-      adoptUpstreams: (id, specs) => change.adoptOneOffs(id, specs.flatMap(upstreamIds)),
-      chunk: limits.insertBatch,
-      onDueJobs: (due) => wakeups.jobsDue(due),
-    });
-    const change = new ChangeTransaction({
-      store: settlerStore,
-      follower,
-      followCalendars,
-      lanes: store.lanes,
-      queues,
+    // Jobs.
+    const change = new ChangeTransaction(context, { unitOfWork, upstreamEnds, calendarSweep, queues, rules });
+    const jobs = new Jobs(context, {
+      catalog,
+      calendars: calendarCache,
       rules,
-      adopter: new Adopter({ changes: store.changes, shards, readsOver: store.readsOver }),
-      patienceMs: limits.changeLockTimeoutMs,
-      onChanged: ({ shard, settled }) => applied([shard], settled),
-    });
-    const pauses = new JobPauses({
+      inserts,
+      insertWithReceipt,
       transaction: change,
-      rules,
-      dependencies: store.dependencies,
-      untold: (jobId) => store.dependencies.untold(db, jobId),
-    });
-    const jobChanges = jobChanger({
-      db,
-      store: settlerStore,
-      transaction: change,
-      edits: new JobEdits({
-        transaction: change,
-        changes: store.changes,
-        settler,
-        rules,
-        create: (id, spec) => creator.create(id, spec),
-        now,
-      }),
-      pauses,
-      endings: new JobEndings({
-        transaction: change,
-        store: settlerStore,
-        patienceMs: limits.changeLockTimeoutMs,
-        onStopped: signals.onStopped,
-        onEnded: (ended) => announceEnded(ended, "cancelled", emit),
-      }),
-      runNow: new RunNow({ transaction: change, newId }),
-      records: new JobRecords(db, store.changes, rules),
-      jobs,
+      unitOfWork,
+      upstreamEnds,
+      reader: jobReader,
       runs,
-      namespaceId,
     });
-    const pauseExpiry = new PauseExpiry(settlerStore, rules, (settled) => announceSettled(settled, emit));
+    const pauseExpiry = new PauseExpiry(context, { unitOfWork, rules, upstreamEnds });
 
     // The scheduler: due jobs and runs, and far-future runs.
     const scheduler = new Scheduler({
       ...signals,
       store: fires,
-      calendars,
-      follow: followCalendars,
+      calendars: calendarCache,
+      follow: (jobIds) => calendarSweep.follow(jobIds),
       now,
       membership,
       rank,
@@ -497,12 +399,12 @@ class NodeEngine implements Engine {
     const pastRules = new PastRules(store.past, compiler);
     const backfillRunner = new BackfillRunner({
       backfills: store.backfills,
-      steps: new StepTaker({ store: settlerStore, rules: pastRules, now }),
+      steps: new StepTaker({ store: jobTransactionStore, rules: pastRules, now }),
       membership,
       now,
       onStepped: (shard, settled) => {
         announceEnded(settled.ended, "cancelled", emit);
-        wakeForSettled(wakeups, [shard], settled);
+        wakeForApplied(wakeups, [shard], settled);
       },
       onEvent: emit,
     });
@@ -513,9 +415,9 @@ class NodeEngine implements Engine {
     });
     const ofBackfills = backfillApi({
       db,
-      store: settlerStore,
+      store: jobTransactionStore,
       transaction: change,
-      jobs,
+      jobs: jobReader,
       rules: pastRules,
       newId,
       now,
@@ -564,15 +466,15 @@ class NodeEngine implements Engine {
       tasks: () => catalog.tasks.refresh(),
     };
 
-    const api: EngineApis = {
-      ...jobsAndRunsApi({ store, creator, jobs, within }),
+    this.api = {
+      namespaceId: (namespace) => within(namespace, async (id) => id),
       ...runCalls(this.#runs),
+      ...jobCalls(jobs),
       ...enqueue,
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
       ...workerCalls(workers),
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
-      ...jobChanges,
-      ...ofCalendars,
+      ...calendarCalls(calendars, maintenanceWindows),
       ...ofBackfills,
       ...queueCalls(new Queues(context, catalog)),
       ...namespaceCalls(new Namespaces(context, catalog)),
@@ -583,8 +485,8 @@ class NodeEngine implements Engine {
       ...ofWebhooks,
       ...explanationsApi({
         runs,
-        jobs,
-        changes: jobChanges,
+        jobs: jobReader,
+        changes: jobs,
         now,
         within,
         explainer: new RunExplainer({
@@ -592,17 +494,16 @@ class NodeEngine implements Engine {
           whoServes: (id, run) => workers.whoServes(id, run),
           limitsOf: (namespace, runId) => runLimits.ofRun(namespace, runId),
           breakerOf: (namespace, name) => breakers.get(namespace, name),
-          liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
+          liveOf: (jobId) => unitOfWork.reads.live(db, [jobId], { hold: false }),
         }),
         async isHeld(jobId) {
-          const [job] = await settler.reads.read(db, [jobId], { payload: false });
+          const [job] = await unitOfWork.reads.read(db, [jobId], { payload: false });
           return job?.due.stateReason?.startsWith("held ") ?? false;
         },
       }),
       answerCallback: (tokenHash, answer) => gateway.waiting.answer(tokenHash, answer),
       ...forecastsApi({ reads: store.forecastReads, rules, shards, now, within }),
     };
-    this.api = declarePaths(tellChanges(api, within, emit), within, store.searchPaths);
   }
 
   get isElected(): boolean {
@@ -720,6 +621,3 @@ async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: Duratio
   await part.tick();
   return part.idleMs;
 }
-
-const upstreamIds = (schedule: ScheduleSpec): readonly string[] =>
-  schedule.kind === "after" ? namesIn(schedule).ids : [];

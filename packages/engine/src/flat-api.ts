@@ -1,10 +1,12 @@
+import type { Calendars } from "./calendars/calendars.js";
+import type { MaintenanceWindows } from "./calendars/maintenance-windows.js";
 import type { Breakers } from "./breakers/breakers.js";
 import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
 import type { Workers } from "./dispatch/sessions/workers.js";
-import type { JobStatsApi } from "./jobs/engine-api.js";
+import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits/limits.js";
 import type { Runs } from "./runs/runs.js";
 
@@ -58,6 +60,86 @@ export const taskCalls = (tasks: Tasks, cluster: ClusterStatus): TaskCalls => ({
   cluster: () => cluster.get(),
 });
 
+/** Jobs and reads of runs. */
+export type EngineApi = JobCalls &
+  Pick<RunCalls, "getRun" | "awaitRun" | "listRuns" | "totalRuns"> & {
+    /** The id of a namespace in events. Throws not_found. */
+    namespaceId(name: string): Promise<number>;
+  };
+
+/** Creating and reading jobs. */
+export interface JobCalls {
+  readonly createJob: Jobs["create"];
+  readonly createJobs: Jobs["createMany"];
+  readonly getJob: Jobs["get"];
+  readonly listJobs: Jobs["list"];
+  readonly totalJobs: Jobs["total"];
+  readonly jobsOfKeys: Jobs["byKeys"];
+}
+
+export interface JobChangeCalls {
+  readonly editJob: Jobs["edit"];
+  readonly upsertJob: Jobs["upsert"];
+  readonly rollbackJob: Jobs["rollback"];
+  readonly pauseJob: Jobs["pause"];
+  readonly resumeJob: Jobs["resume"];
+  readonly countMissed: Jobs["countMissed"];
+  readonly cancelJob: Jobs["cancel"];
+  readonly runNow: Jobs["runNow"];
+  readonly listVersions: Jobs["versions"];
+  readonly listOccurrences: Jobs["occurrences"];
+  readonly upcoming: Jobs["upcoming"];
+}
+
+export interface JobStatsCalls {
+  readonly jobStats: Jobs["stats"];
+}
+
+export const jobCalls = (jobs: Jobs): JobCalls & JobChangeCalls & JobStatsCalls => ({
+  createJob: (...args) => jobs.create(...args),
+  createJobs: (...args) => jobs.createMany(...args),
+  getJob: (...args) => jobs.get(...args),
+  listJobs: (...args) => jobs.list(...args),
+  totalJobs: (...args) => jobs.total(...args),
+  jobsOfKeys: (...args) => jobs.byKeys(...args),
+  editJob: (...args) => jobs.edit(...args),
+  upsertJob: (...args) => jobs.upsert(...args),
+  rollbackJob: (...args) => jobs.rollback(...args),
+  pauseJob: (...args) => jobs.pause(...args),
+  resumeJob: (...args) => jobs.resume(...args),
+  countMissed: (...args) => jobs.countMissed(...args),
+  cancelJob: (...args) => jobs.cancel(...args),
+  runNow: (...args) => jobs.runNow(...args),
+  listVersions: (...args) => jobs.versions(...args),
+  listOccurrences: (...args) => jobs.occurrences(...args),
+  upcoming: (...args) => jobs.upcoming(...args),
+  jobStats: (...args) => jobs.stats(...args),
+});
+
+export interface CalendarCalls {
+  readonly putCalendar: Calendars["put"];
+  readonly getCalendar: Calendars["get"];
+  readonly listCalendars: Calendars["list"];
+  readonly deleteCalendar: Calendars["delete"];
+  readonly calendarSet: Calendars["set"];
+  readonly putWindow: MaintenanceWindows["put"];
+  readonly getWindow: MaintenanceWindows["get"];
+  readonly listWindows: MaintenanceWindows["list"];
+  readonly deleteWindow: MaintenanceWindows["delete"];
+}
+
+export const calendarCalls = (calendars: Calendars, windows: MaintenanceWindows): CalendarCalls => ({
+  putCalendar: (...args) => calendars.put(...args),
+  getCalendar: (...args) => calendars.get(...args),
+  listCalendars: (...args) => calendars.list(...args),
+  deleteCalendar: (...args) => calendars.delete(...args),
+  calendarSet: (...args) => calendars.set(...args),
+  putWindow: (...args) => windows.put(...args),
+  getWindow: (...args) => windows.get(...args),
+  listWindows: (...args) => windows.list(...args),
+  deleteWindow: (...args) => windows.delete(...args),
+});
+
 export interface WorkerCalls {
   readonly listWorkers: Workers["list"];
   readonly getWorker: Workers["get"];
@@ -82,7 +164,7 @@ export interface RunCalls {
   readonly readLogs: Runs["logs"];
 }
 
-export type RunChanges = Pick<RunCalls, "cancelRun" | "rescheduleRun"> & JobStatsApi;
+export type RunChanges = Pick<RunCalls, "cancelRun" | "rescheduleRun"> & JobStatsCalls;
 export type RunLogs = Pick<RunCalls, "readLogs">;
 
 export const runCalls = (runs: Runs): RunCalls => ({

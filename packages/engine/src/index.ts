@@ -13,13 +13,16 @@ export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.
 export type { FireStore } from "./schedules/fire-store.js";
 export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
 export { checkConditions } from "./dependencies/conditions.js";
-export { jobStatus } from "./jobs/job-status.js";
-export type { CreatedJob, EngineApi, JobFilter } from "./jobs/engine-api.js";
+export { jobStatus } from "./jobs/job-view.js";
+export type { CreatedJob, JobFilter } from "./jobs/job-requests.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
   BreakerCalls as Breakers,
+  CalendarCalls as Calendars,
+  EngineApi,
+  JobChangeCalls as JobChanges,
   LimitCalls as Limits,
   NamespaceCalls as Namespaces,
   QueueCalls as Queues,
@@ -34,17 +37,15 @@ export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
 export type { Backfills } from "./backfills/backfills.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
 export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";
-export type { Calendars } from "./schedules/calendars.js";
 export type {
   CancelRequest,
-  JobChanges,
   JobVersionView,
   OccurrenceView,
   PauseRequest,
   Resumed,
   ResumeRequest,
   RunNowRequest,
-} from "./jobs/job-changes.js";
+} from "./jobs/job-requests.js";
 export type { RunToServe, Unserved } from "./dispatch/sessions/why-unserved.js";
 export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
 export type {

@@ -59,7 +59,7 @@ export type {
   Dependency,
   DependencyStore,
   Neighbour,
-  UntoldEnds,
+  PendingEnds,
   UpstreamEnd,
   UpstreamReads,
   UpstreamRun,
@@ -111,8 +111,8 @@ export type {
   NewJobRun,
   RunEnd,
   RunOverrides,
-  SettlementReads,
-  SettlementWrites,
+  JobTransactionReads,
+  JobTransactionWrites,
 } from "./jobs/job-transaction-store.js";
 export { type StoredPause, readPause } from "./jobs/stored-pause.js";
 export type {

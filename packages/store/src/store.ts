@@ -14,6 +14,8 @@ import type { Database } from "./db/database.js";
 import type { Queryable } from "./db/queryable.js";
 import {
   type DependencyStore,
+  type UpstreamEndStore,
+  upstreamEndStore,
   type UpstreamReads,
   dependencyStore,
   upstreamReads,
@@ -32,10 +34,10 @@ import { type JobChangeStore, jobChangeStore } from "./jobs/job-change-store.js"
 import { type RetentionSweeps, retentionSweeps } from "./jobs/job-retention-store.js";
 import { type JobStore, jobStore } from "./jobs/job-store.js";
 import {
-  type SettlementReads,
-  type SettlementWrites,
-  settlementReads,
-  settlementWrites,
+  type JobTransactionReads,
+  type JobTransactionWrites,
+  jobTransactionReads,
+  jobTransactionWrites,
 } from "./jobs/job-transaction-store.js";
 import { type BreakerStore, breakerStore } from "./limits/breaker-store.js";
 import { type KnownOwners, limitOwners } from "./limits/limit-owners.js";
@@ -90,13 +92,13 @@ export interface Store {
   /** Who has limits of its own: queues and namespaces. */
   readonly knownLimitOwners: () => Promise<KnownOwners>;
   readonly tasks: TaskStore;
-  readonly settlementReads: SettlementReads;
-  readonly settlementWrites: SettlementWrites;
+  readonly jobTransactionReads: JobTransactionReads;
+  readonly jobTransactionWrites: JobTransactionWrites;
   readonly changes: JobChangeStore;
   readonly calendars: CalendarStore;
   readonly calendarLinks: CalendarLinks;
-  /** Which jobs wait for which. */
   readonly dependencies: DependencyStore;
+  readonly upstreamEnds: UpstreamEndStore;
   readonly upstreamLinks: UpstreamLinks;
   readonly upstream: UpstreamReads;
   /** What decides over runs beside themselves. */
@@ -119,8 +121,8 @@ export interface Store {
   readonly receipts: ReceiptStore;
   readonly operations: OperationStore;
   readonly runChanges: RunChangeStore;
-  /** A transaction that may end runs: a missing day of history is made and the work done again. */
-  readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
+  /** A transaction that may end runs: a missing day of history is created and the work is done again. */
+  readonly historyTransaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
 
 /** Every statement of the engine, bound to the connection that suits it. */
@@ -133,12 +135,12 @@ export function createStore(db: Database): Store {
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements, db);
   const dedupes = dedupeStore(db, statements);
-  const settlement = settlementReads(statements);
+  const transactionReads = jobTransactionReads(statements);
   const withDay = <Result>(write: () => Promise<Result>): Promise<Result> => makingMissingDay(days, now, write);
-  const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
+  const historyTransaction: Store["historyTransaction"] = (work) => withDay(() => db.transaction(work));
   const links = calendarLinks(db, statements);
   const dependencies = dependencyStore(statements);
-  const upstreamLinks = new UpstreamLinks(dependencies, settlement);
+  const upstreamLinks = new UpstreamLinks(dependencies, transactionReads);
   const ofJobs = jobHistory(db, statements, historyDays);
   const runChanges = runChangeStore(db, statements, ofJobs);
   const records = runRecords(db, statements, ofJobs);
@@ -175,8 +177,8 @@ export function createStore(db: Database): Store {
     namespaces: namespaceStore(db, statements),
     queues: queueStore(db, statements),
     tasks: taskStore(db, statements),
-    settlementReads: settlement,
-    settlementWrites: settlementWrites(statements),
+    jobTransactionReads: transactionReads,
+    jobTransactionWrites: jobTransactionWrites(statements),
     shards: shardStore(db, statements),
     nodes: nodeStore(db.reserved, statements),
     sessions: sessionStore(db.reserved, statements),
@@ -186,6 +188,7 @@ export function createStore(db: Database): Store {
     calendars: calendarStore(db, statements),
     calendarLinks: links,
     dependencies,
+    upstreamEnds: upstreamEndStore(statements),
     upstreamLinks,
     upstream: upstreamReads(db, statements),
     explainReads: explainReads(db, statements),
@@ -207,6 +210,6 @@ export function createStore(db: Database): Store {
     receipts: receiptStore(db, statements),
     operations: operationStore(db, statements),
     runChanges: { ...runChanges, cancel: (...args) => withDay(() => runChanges.cancel(...args)) },
-    settle,
+    historyTransaction,
   };
 }

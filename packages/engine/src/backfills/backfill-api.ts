@@ -1,17 +1,16 @@
-import { type JobRef, toPage } from "../requests.js";
 import { CarillonError, type Instant, type JobState } from "@carillon/core";
-import { ended, notFound } from "../jobs/change/change-errors.js";
-import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
-import type { JobReader } from "../jobs/job-reader.js";
-import type { Backfills } from "./backfills.js";
 import type { BackfillRequest, Queryable } from "@carillon/store";
-import type { SettlerStore } from "../jobs/transaction/settler.js";
+import { type ChangeTransaction, jobEnded, jobNotFound } from "../jobs/change/change-transaction.js";
+import type { JobReader } from "../jobs/job-reader.js";
+import type { JobTransactionStore } from "../jobs/transaction/job-unit-of-work.js";
+import { type JobRef, toPage } from "../requests.js";
+import type { Backfills } from "./backfills.js";
 import { checkRequest, nothingThere } from "./check-request.js";
 import type { PastRules, RuledJob } from "./past-rules.js";
 
 export interface BackfillApiParts {
   readonly db: Queryable;
-  readonly store: Pick<SettlerStore, "settler" | "backfills">;
+  readonly store: Pick<JobTransactionStore, "unitOfWork" | "backfills">;
   readonly transaction: ChangeTransaction;
   readonly jobs: JobReader;
   readonly rules: PastRules;
@@ -37,7 +36,7 @@ export function backfillApi(parts: BackfillApiParts): Backfills {
       if (total === 0) throw nothingThere(job.schedule);
       const id = newId();
       const { result } = await transaction.run(within, { id: job.id }, context, {
-        settles: false,
+        processesDue: false,
         apply: async ({ tx, draft }) => {
           const backfill = { ...request, id, jobId: draft.job.id, total, actor: context.actor, trace: context.trace };
           await context.receipt?.keep(tx, { backfill: id });
@@ -68,7 +67,7 @@ async function count(
   request: BackfillRequest,
 ): Promise<{ readonly total: number; readonly job: RuledJob }> {
   const job = await find(parts, namespaceId, ref);
-  if (job.state === "cancelled") throw ended(ref);
+  if (job.state === "cancelled") throw jobEnded(ref);
   checkRequest(request, parts.now());
   try {
     return { total: await parts.rules.count(parts.db, job, request), job };
@@ -84,6 +83,6 @@ type FoundJob = RuledJob & { readonly state: JobState };
 /** A stored job, or a one-off job that is its run alone. */
 async function find({ jobs }: BackfillApiParts, namespaceId: number, ref: JobRef): Promise<FoundJob> {
   const job = await jobs.find(namespaceId, ref);
-  if (job === null) throw notFound(ref);
+  if (job === null) throw jobNotFound(ref);
   return { id: job.id, namespaceId, schedule: job.schedule, state: job.state };
 }

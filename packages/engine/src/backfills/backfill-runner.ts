@@ -1,7 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import { fenceOf } from "../scheduler/fence.js";
-import type { Settled } from "../jobs/transaction/settler.js";
+import type { Applied } from "../jobs/transaction/job-unit-of-work.js";
 import type { BackfillStore, DueBackfill } from "@carillon/store";
 import type { StepReport, StepTaker } from "./take-step.js";
 import type { Membership } from "../context.js";
@@ -12,7 +12,7 @@ export interface BackfillRunnerOptions {
   readonly membership: () => Membership;
   /** The database's clock; paces only. */
   readonly now: () => Instant;
-  readonly onStepped: (shard: number, settled: Settled) => void;
+  readonly onStepped: (shard: number, settled: Applied) => void;
   readonly onEvent: OnEngineEvent;
 }
 

@@ -2,15 +2,15 @@ import {
   type Calendar,
   CarillonError,
   type CompiledSchedule,
-  compileSchedule,
   type Instant,
   type JobSpec,
-  requireCalendars,
   type ScheduleSpec,
+  compileSchedule,
+  requireCalendars,
 } from "@carillon/core";
-import type { CalendarCompiler } from "../calendars/compile-edition.js";
-import { calendarNames, calendarRuleOf } from "../schedules/calendar-rule.js";
-import { mostBackfilled, type PastCalendar, type PastRuns, type Queryable } from "@carillon/store";
+import { type PastCalendar, type PastRuns, type Queryable, mostBackfilled } from "@carillon/store";
+import type { CalendarCompiler } from "../calendars/calendar-cache.js";
+import { calendarNames, calendarRuleOf } from "../schedules/named-calendars.js";
 
 /** Of a stored job, what tells which rule was in force when. */
 export interface RuledJob {

@@ -2,13 +2,13 @@ import type { QueueCache } from "../catalog/queues.js";
 import { CarillonError, type DurationMs, type Instant, type JobSpec, withTrace } from "@carillon/core";
 import { laneNameOf } from "../catalog/lane-name.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
-import type { Settled, SettlerStore } from "../jobs/transaction/settler.js";
+import type { Applied, JobTransactionStore } from "../jobs/transaction/job-unit-of-work.js";
 import type { BackfillStep, DueBackfill, Fence, HeldBackfill, Queryable } from "@carillon/store";
 import type { PastRule, PastRules } from "./past-rules.js";
 import { placeInstants, type PlacedInstants } from "./place-instants.js";
 
 export interface StepOptions {
-  readonly store: Pick<SettlerStore, "settle" | "settler" | "backfills" | "past" | "lanes"> & {
+  readonly store: Pick<JobTransactionStore, "historyTransaction" | "unitOfWork" | "backfills" | "past" | "lanes"> & {
     readonly queueBook: Pick<QueueCache, "ensure" | "isKnown" | "orderOf">;
   };
   readonly rules: PastRules;
@@ -23,7 +23,7 @@ export interface StepReport {
   readonly step: BackfillStep;
   /** It got on, or has ended; otherwise it waits for the schedule, or for room. */
   readonly moved: boolean;
-  readonly settled: Settled;
+  readonly settled: Applied;
 }
 
 /** Instants of one step: those that ran cost no run, and are read together. */
@@ -49,7 +49,7 @@ export class StepTaker {
     const { store } = this.#options;
     for (;;) {
       try {
-        return await store.settle((tx) => this.#once(tx, fence, due));
+        return await store.historyTransaction((tx) => this.#once(tx, fence, due));
       } catch (error) {
         if (!(error instanceof PlaceWanted)) throw error;
         await error.make();
@@ -58,11 +58,11 @@ export class StepTaker {
   }
 
   async #once(tx: Queryable, fence: Fence, { id, jobId, shard }: DueBackfill): Promise<StepReport | null> {
-    const { backfills, settler } = this.#options.store;
+    const { backfills, unitOfWork } = this.#options.store;
     if (!(await backfills.lockJob(tx, fence, jobId))) return null;
     const held = await backfills.hold(tx, id);
     if (held === null || held.nextStepAt > this.#options.now()) return null;
-    const [draft] = await settler.open(tx, [jobId]);
+    const [draft] = await unitOfWork.open(tx, [jobId]);
     if (draft === undefined) throw new Error(`job ${jobId} was locked and cannot be read`);
     const { step, settled } = await this.#move(tx, draft, held);
     await backfills.step(tx, held, step);
@@ -70,7 +70,7 @@ export class StepTaker {
     return { backfillId: id, jobId, shard, step, moved, settled };
   }
 
-  async #move(tx: Queryable, draft: JobDraft, held: HeldBackfill): Promise<{ step: BackfillStep; settled: Settled }> {
+  async #move(tx: Queryable, draft: JobDraft, held: HeldBackfill): Promise<{ step: BackfillStep; settled: Applied }> {
     if (draft.job.endedAt !== null) return { step: this.#aborted(held, "job_cancelled"), settled: nothing };
     const after = held.through ?? held.from - 1;
     const rule = await this.#ruleAt(tx, draft, after);
@@ -99,14 +99,14 @@ export class StepTaker {
     }
   }
 
-  async #write(tx: Queryable, draft: JobDraft, rule: PastRule, placed: PlacedInstants): Promise<Settled> {
-    const { settler, past } = this.#options.store;
+  async #write(tx: Queryable, draft: JobDraft, rule: PastRule, placed: PlacedInstants): Promise<Applied> {
+    const { unitOfWork, past } = this.#options.store;
     await past.note(tx, placed.entries);
     if (draft.runs.length === 0) return nothing;
-    if (rule.replaced === null) return settler.write(tx, [draft]);
+    if (rule.replaced === null) return unitOfWork.write(tx, [draft]);
     const { version, spec } = rule.replaced;
     const source = { jobId: draft.job.id, version, spec, lane: this.#laneOf(draft.job.namespaceId, spec) };
-    return settler.write(tx, [draft], (over, runs) => past.insertRuns(over, runs, source));
+    return unitOfWork.write(tx, [draft], (over, runs) => past.insertRuns(over, runs, source));
   }
 
   #laneOf(namespaceId: number, spec: JobSpec): number {
@@ -154,7 +154,7 @@ function traced(rule: PastRule, { trace }: HeldBackfill): PastRule {
   return { ...rule, replaced: { ...replaced, spec: { ...spec, policy: withTrace(spec.policy, trace) } } };
 }
 
-const nothing: Settled = { made: new Map(), queued: [], ended: [], stopped: [], entries: [], fires: [] };
+const nothing: Applied = { made: new Map(), queued: [], ended: [], stopped: [], entries: [], fires: [] };
 
 /** Where runs of the job may not overlap, a backfill makes one at a time: it is not in its own way. */
 function concurrencyOf({ force, concurrency }: HeldBackfill, { due: { overlap } }: JobDraft): number {

@@ -1,8 +1,16 @@
-import { type Calendar, type CalendarSet, requireCalendars, type ScheduleSpec } from "@carillon/core";
-import type { NamedCalendars } from "../schedules/named-calendars.js";
+import {
+  type Calendar,
+  type CalendarDefinition,
+  type CalendarSet,
+  CarillonError,
+  type HolidaySource,
+  type ScheduleSpec,
+  compileCalendar,
+  requireCalendars,
+} from "@carillon/core";
 import type { CalendarEdition, CalendarStore, StoredCalendar } from "@carillon/store";
-import type { CalendarCompiler } from "./compile-edition.js";
-import { calendarNames, calendarRuleOf } from "../schedules/calendar-rule.js";
+import { type NamedCalendars, calendarNames, calendarRuleOf } from "../schedules/named-calendars.js";
+import { loadHolidays } from "./public-holidays.js";
 
 interface KnownCalendar extends CalendarEdition {
   readonly namespaceId: number;
@@ -13,10 +21,10 @@ interface KnownCalendar extends CalendarEdition {
 const none: CalendarSet = new Map();
 
 /**
- * The calendars of all namespaces, compiled, as this node last read them. A job remembers the version with which its next
- * time was computed, and a fire compares a revision that grows with calendars: a stale copy does no lasting harm.
+ * The compiled calendars of all namespaces, as this node last read them. A job stores the version with which its next time was computed, and a
+ * fire compares a revision that grows with calendars: no safety rests on the cache.
  */
-export class NodeCalendars implements NamedCalendars {
+export class CalendarCache implements NamedCalendars {
   readonly #store: Pick<CalendarStore, "revision" | "inForce">;
   readonly #compiler: CalendarCompiler;
   #known: ReadonlyMap<number, KnownCalendar> = new Map();
@@ -53,7 +61,7 @@ export class NodeCalendars implements NamedCalendars {
     const { revision, calendars } = await this.#store.inForce([...this.#known.values()]);
     const known = new Map<number, KnownCalendar>();
     for (const stored of calendars) known.set(stored.id, await this.#compile(stored));
-    // Two reads may overtake one another; the older one has nothing to say.
+    // Of two concurrent reads the earlier one may be answered last.
     if (revision < this.#revision) return;
     this.#known = known;
     this.#sets = setsOf(known.values());
@@ -77,4 +85,47 @@ function setsOf(calendars: Iterable<KnownCalendar>): Map<number, CalendarSet> {
     sets.set(namespaceId, set);
   }
   return sets;
+}
+
+export type LoadHolidays = () => Promise<HolidaySource>;
+
+/** Compiles versions of calendars; the holidays of the world are loaded with the first calendar that has a holiday rule. */
+export class CalendarCompiler {
+  readonly #load: LoadHolidays;
+  #holidays: Promise<HolidaySource> | null = null;
+
+  constructor(load: LoadHolidays = loadHolidays) {
+    this.#load = load;
+  }
+
+  /** Throws calendar_invalid, calendar_holidays_unavailable. */
+  async compile(definition: CalendarDefinition, version: number): Promise<Calendar> {
+    const hasHolidays = definition.rules.some((rule) => rule.kind === "holidays");
+    if (!hasHolidays) return compileCalendar(definition, { version });
+    this.#holidays ??= this.#load();
+    try {
+      return compileCalendar(definition, { version, holidays: await this.#holidays });
+    } catch (error) {
+      // The package may be installed before the next call.
+      if (error instanceof CarillonError && error.code === "calendar_holidays_unavailable") this.#holidays = null;
+      throw error;
+    }
+  }
+
+  /** The same for a stored calendar: one that this node cannot compile throws when it is used, not before. */
+  async compileStored(definition: CalendarDefinition, version: number): Promise<Calendar> {
+    try {
+      return await this.compile(definition, version);
+    } catch (error) {
+      if (!(error instanceof CarillonError)) throw error;
+      return brokenCalendar(definition.name, version, error);
+    }
+  }
+}
+
+function brokenCalendar(name: string, version: number, error: CarillonError): Calendar {
+  const refuse = (): never => {
+    throw error;
+  };
+  return { name, version, includes: refuse, reason: refuse, yearBits: refuse };
 }

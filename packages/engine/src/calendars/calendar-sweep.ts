@@ -1,43 +1,61 @@
-import { type Calendar, CarillonError, type CompiledSchedule, compileSchedule, type Instant } from "@carillon/core";
-import type { DueRules } from "../schedules/due-rules.js";
-import { noteRemoved, settleDue } from "../jobs/transaction/settle-due.js";
-import type { JobDraft } from "../jobs/transaction/job-draft.js";
-import type { Settled, SettlerStore } from "../jobs/transaction/settler.js";
+import {
+  type Calendar,
+  CarillonError,
+  type CompiledSchedule,
+  compileSchedule,
+  type DurationMs,
+  type Instant,
+} from "@carillon/core";
 import type { CalendarEdition, Queryable, SeenCalendar, StoredPause } from "@carillon/store";
-import type { CalendarCompiler } from "./compile-edition.js";
-import { recomputeNext } from "./recompute-next.js";
+import type { EngineContext } from "../context.js";
+import type { JobDraft } from "../jobs/transaction/job-draft.js";
+import { announceApplied, type Applied, type JobUnitOfWork } from "../jobs/transaction/job-unit-of-work.js";
+import { noteRemoved, processDue, supersedePending } from "../jobs/transaction/process-due.js";
+import type { DueRules } from "../schedules/due-rules.js";
+import { nextAfter } from "../schedules/plan-due.js";
+import type { CalendarCache, CalendarCompiler } from "./calendar-cache.js";
 
-export interface CalendarSweepOptions {
-  readonly db: Queryable;
-  readonly store: Pick<SettlerStore, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
+export type CalendarSweepContext = Pick<EngineContext, "db" | "emit" | "loops" | "ownShards" | "store" | "wakeups">;
+
+export interface CalendarSweepDeps {
+  readonly unitOfWork: JobUnitOfWork;
   readonly rules: DueRules;
+  readonly cache: Pick<CalendarCache, "refresh">;
   readonly compiler: CalendarCompiler;
-  readonly onRecomputed: (shards: readonly number[], settled: Settled) => void;
-  /** Jobs of one transaction. */
-  readonly batch?: number;
-  /** Transactions of one tick. */
-  readonly batchesPerTick?: number;
 }
 
-const jobsPerTransaction = 200;
-/** Old versions are wanted for a moment after a change, by all jobs of the calendar. */
-const mostEditions = 1_000;
+/** Jobs of one transaction. */
+const batch = 200;
+/** Transactions of one tick. */
+const batchesPerTick = 20;
+const sweepEveryMs: DurationMs = 5_000;
+/** All jobs of a calendar need its old version for a short time after a change. */
+const maxEditions = 1_000;
 
 /**
- * Follows up on changed calendars: each job that was computed with an older version settles what was due under it and gets
- * its next time anew. Whoever does it holds the job's row, so that it needs no fence; owners of shards share the work.
+ * Recomputes jobs after a change of a calendar: for each job that was computed with an older version it decides the occurrences that are due
+ * under that version and computes the next time with the new one. The transaction holds the job's row, so it needs no fence; every node sweeps
+ * the shards that it owns.
  */
 export class CalendarSweep {
-  readonly #options: CalendarSweepOptions;
+  readonly #context: CalendarSweepContext;
+  readonly #deps: CalendarSweepDeps;
   readonly #editions = new Map<string, Calendar>();
 
-  constructor(options: CalendarSweepOptions) {
-    this.#options = options;
+  constructor(context: CalendarSweepContext, deps: CalendarSweepDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    const { loops, wakeups, ownShards } = context;
+    loops.register("calendars", async () => {
+      await deps.cache.refresh();
+      return (await this.tick(ownShards())) > 0 ? 0 : sweepEveryMs;
+    });
+    wakeups.on("calendars", () => loops.wake("calendars"));
   }
 
-  /** Answers how many jobs were recomputed. */
+  /** Returns how many jobs were recomputed. */
   async tick(shards: readonly number[]): Promise<number> {
-    const { batch = jobsPerTransaction, batchesPerTick = 20, store } = this.#options;
+    const { store } = this.#context;
     let total = 0;
     for (let count = 0; shards.length > 0 && count < batchesPerTick; count += 1) {
       const behind = await store.calendarLinks.behind(shards, batch);
@@ -48,35 +66,35 @@ export class CalendarSweep {
     return total;
   }
 
-  /** The same for these jobs alone, before something else is done with them; answers those that were behind. */
+  /** The same for these jobs alone, before another change of them; returns those that were behind. */
   async follow(jobIds: readonly string[]): Promise<string[]> {
-    const { batch = jobsPerTransaction, db, store } = this.#options;
+    const { db, store } = this.#context;
     const behind = await store.calendarLinks.behindOf(db, jobIds);
     for (let from = 0; from < behind.length; from += batch) await this.#recompute(behind.slice(from, from + batch));
     return behind;
   }
 
   async #recompute(jobIds: readonly string[]): Promise<number> {
-    const { store, onRecomputed } = this.#options;
-    const { touched, settled } = await store.settle((tx) => this.#once(tx, jobIds));
-    onRecomputed([...new Set(touched.map((draft) => draft.job.shard))], settled);
+    const { touched, applied } = await this.#deps.unitOfWork.transaction((tx) => this.#once(tx, jobIds));
+    announceApplied(this.#context, [...new Set(touched.map((draft) => draft.job.shard))], applied);
     return touched.length;
   }
 
-  async #once(tx: Queryable, jobIds: readonly string[]): Promise<{ touched: JobDraft[]; settled: Settled }> {
-    const { settler, changes, calendarLinks } = this.#options.store;
+  async #once(tx: Queryable, jobIds: readonly string[]): Promise<{ touched: JobDraft[]; applied: Applied }> {
+    const { unitOfWork } = this.#deps;
+    const { changes, calendarLinks } = this.#context.store;
     const locked = await calendarLinks.lock(tx, jobIds);
-    const drafts = await settler.open(tx, locked);
+    const drafts = await unitOfWork.open(tx, locked);
     const seen = await calendarLinks.ofJobs(tx, locked);
     await this.#read(tx, seen);
-    await this.#freshen(drafts);
+    await this.#refreshRules(drafts);
     for (const draft of drafts) {
       const own = seen.filter((one) => one.jobId === draft.job.id);
-      // Somebody else may have done it between the look and the lock.
+      // Another transaction may have recomputed it between the read and the lock.
       const isBehind = own.some((one) => one.seenVersion < one.version);
       if (isBehind && draft.job.endedAt === null) this.#change(draft, own);
     }
-    const settled = await settler.write(tx, drafts);
+    const applied = await unitOfWork.write(tx, drafts);
     const touched = drafts.filter((draft) => draft.due.version !== draft.job.due.version);
     await changes.touch(
       tx,
@@ -86,15 +104,15 @@ export class CalendarSweep {
       }),
     );
     await calendarLinks.see(tx, seen);
-    return { touched, settled };
+    return { touched, applied };
   }
 
   #change(draft: JobDraft, seen: readonly SeenCalendar[]): void {
     const old = this.#compile(draft, seen, (one) => one.seenVersion);
     const rule = this.#compile(draft, seen, (one) => one.version);
-    if (draft.isDue && old !== null) settleDue(draft, old, this.#options.rules);
+    if (draft.isDue && old !== null) processDue(draft, old, this.#deps.rules);
     const wasActive = draft.due.state === "active";
-    // A rule that this node cannot compile is left to the scheduler, which parks the job when it is due.
+    // The scheduler quarantines a job whose rule cannot be compiled once it is due.
     if (rule !== null) recomputeNext(draft, old, rule);
     if (old !== null && wasActive) closeRule(draft, old);
     draft.set({ version: draft.due.version + 1, ledgerFrom: null, ledgerReason: null });
@@ -118,44 +136,67 @@ export class CalendarSweep {
     }
   }
 
-  /** Both versions of every calendar that is asked for, compiled. */
+  /** Compiles both versions of every calendar that the jobs use. */
   async #read(tx: Queryable, seen: readonly SeenCalendar[]): Promise<void> {
-    if (this.#editions.size > mostEditions) this.#editions.clear();
-    const wanted = new Map<string, CalendarEdition>();
+    if (this.#editions.size > maxEditions) this.#editions.clear();
+    const missing = new Map<string, CalendarEdition>();
     for (const { calendarId: id, seenVersion, version } of seen) {
       for (const edition of [
         { id, version: seenVersion },
         { id, version },
       ]) {
-        if (!this.#editions.has(keyOf(edition))) wanted.set(keyOf(edition), edition);
+        if (!this.#editions.has(keyOf(edition))) missing.set(keyOf(edition), edition);
       }
     }
-    for (const { id, version, definition } of await this.#options.store.calendars.versions(tx, [...wanted.values()])) {
-      this.#editions.set(keyOf({ id, version }), await this.#options.compiler.compileStored(definition, version));
+    for (const { id, version, definition } of await this.#context.store.calendars.versions(tx, [...missing.values()])) {
+      this.#editions.set(keyOf({ id, version }), await this.#deps.compiler.compileStored(definition, version));
     }
   }
 
-  /** What is due is settled under the maintenance windows of this moment. */
-  async #freshen(drafts: readonly JobDraft[]): Promise<void> {
-    const { rules } = this.#options;
+  /** Due occurrences are decided under the maintenance windows of this moment. */
+  async #refreshRules(drafts: readonly JobDraft[]): Promise<void> {
+    const { rules } = this.#deps;
     if (drafts.some((draft) => draft.isDue && draft.job.windows !== rules.revision)) await rules.refresh();
   }
 }
 
-/** What the old version took up to now is noted by it; the new one has what comes later. */
+/** The instants that the old version removed up to now go to the ledger; the new version decides about later ones. */
 function closeRule(draft: JobDraft, old: CompiledSchedule): void {
   const { nominal } = draft.due;
-  // What has come and still waits is noted with all before it when it is fired.
+  // A due occurrence that still waits adds them when it is fired.
   if (nominal !== null && nominal <= draft.job.now) return;
   const through = noteRemoved(draft, old);
   if (through !== null) draft.set({ firedThrough: Math.max(draft.due.firedThrough ?? through, through) });
 }
 
-/** Nothing that the old version named has come before the first instant that the pause swallows: the new one may name some. */
+/** The pause begins no later than now: the new version may have instants before the first one of the old version. */
 function pausedBy(pause: StoredPause, now: Instant): StoredPause {
   return { ...pause, after: Math.min(pause.after, now) };
 }
 
 function keyOf({ id, version }: CalendarEdition): string {
   return `${id} ${version}`;
+}
+
+/**
+ * Computes the next time of a job with its new calendars. Occurrences that are due under the old ones are decided before. A due occurrence that
+ * still waits (held, paced, within its jitter) stays if it is an instant of the new rule too.
+ */
+function recomputeNext(draft: JobDraft, old: CompiledSchedule | null, rule: CompiledSchedule): void {
+  const { state, nominal, firedThrough, firedCount, maxRuns } = draft.due;
+  const { now } = draft.job;
+  if (state === "paused") return;
+  if (nominal !== null && nominal <= now) {
+    if (rule.nextNominal(nominal - 1) === nominal) return;
+    supersedePending(draft, old);
+  }
+  const isSpent = maxRuns !== null && firedCount >= maxRuns;
+  const next = isSpent ? null : nextAfter(rule, Math.max(firedThrough ?? -1, now));
+  draft.set({
+    state: next === null ? "completed" : "active",
+    nominal: next?.nominal ?? null,
+    fireAt: next?.fireAt ?? null,
+    catchUpTo: null,
+    stateReason: null,
+  });
 }

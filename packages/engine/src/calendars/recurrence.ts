@@ -21,7 +21,7 @@ export interface RecurrenceRule {
 
 /**
  * The days on which occurrences begin, in order, from `start` up to `to`. `spend` is called with the number of days
- * looked at, so that the caller can end an expansion that costs too much: every rule, also one that never matches,
+ * that were checked, so that the caller can end an expansion that costs too much: every rule, also one that never matches,
  * ends at `to`.
  *
  * ical.js reads the rules but does not expand them here: its iterator runs forever on rules that match no day, and

@@ -37,8 +37,8 @@ export function refuseUnusable(
     readonly task: string;
     readonly policy: RunPolicy;
     readonly payload: unknown;
-    /** Whoever asks for a run may bring its payload: what the keys need is looked for then. */
-    readonly isAsked?: boolean;
+    /** Manual and dependent jobs may get a payload per run, so template values are checked at run time, not here. */
+    readonly hasRunPayload?: boolean;
   },
   order: QueueOrder | null,
 ): void {
@@ -47,7 +47,7 @@ export function refuseUnusable(
   refuseOwnName("/queue", queue);
   if (!isLimited(policy)) return;
   checkLimits(policy);
-  if (run.isAsked !== true) keyedLimits(policy, { task, jobId: null, payload });
+  if (run.hasRunPayload !== true) keyedLimits(policy, { task, jobId: null, payload });
   if (order?.kind !== "strict") return;
   const detail = `the queue ${JSON.stringify(queue)} is strict: it has one run at a time, in order, and takes no other limits; use another queue`;
   throw new CarillonError("limit_invalid", detail);

@@ -55,7 +55,7 @@ export class Repeats {
     if (run.jobId === null) throw new CarillonError("run_not_repeatable", `${nameOf(run)} belongs to no job`);
     const id = newId();
     const changed = await transaction.run<Repeated>(namespaceId, { id: run.jobId }, context, {
-      settles: false,
+      processesDue: false,
       apply: async ({ tx, draft }) => {
         const noted = { runId: run.id, namespaceId, kind, newRunId: id, actor: context.actor };
         if (!(await failures.redrive(tx, noted))) {

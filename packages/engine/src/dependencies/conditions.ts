@@ -2,7 +2,7 @@ import { Condition, type ConditionOutcome, type ConditionScope } from "@carillon
 import { type AfterSchedule, CarillonError } from "@carillon/core";
 import type { UpstreamEnd } from "@carillon/store";
 
-/** What a `when` may name, of the run that ended. */
+/** The names that a `when` may use, of the run that ended. */
 const scope: ConditionScope = {
   output: "dyn",
   status: "string",
@@ -12,9 +12,9 @@ const scope: ConditionScope = {
   payload: "dyn",
 };
 
-const mostKept = 1_000;
+const maxCompiled = 1_000;
 
-/** Compiled conditions by their text, as many as fit; an old one is compiled again. */
+/** Compiled conditions by their text; the oldest is dropped when the cache is full. */
 export class Conditions {
   readonly #compiled = new Map<string, Condition>();
 
@@ -27,7 +27,7 @@ export class Conditions {
     const known = this.#compiled.get(source);
     if (known !== undefined) return known;
     const [oldest] = this.#compiled.keys();
-    if (this.#compiled.size >= mostKept && oldest !== undefined) this.#compiled.delete(oldest);
+    if (this.#compiled.size >= maxCompiled && oldest !== undefined) this.#compiled.delete(oldest);
     const made = compile(source);
     this.#compiled.set(source, made);
     return made;
@@ -36,7 +36,7 @@ export class Conditions {
 
 const compile = (source: string): Condition => new Condition(source, scope);
 
-/** Throws what is wrong with the conditions of a schedule, with the place of each. */
+/** Throws condition_invalid for a condition of a schedule that cannot be compiled, with its pointer. */
 export function checkConditions({ after }: AfterSchedule): void {
   for (const [index, { when }] of after.entries()) {
     if (when === undefined) continue;

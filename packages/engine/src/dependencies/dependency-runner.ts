@@ -1,91 +1,99 @@
-import type { Clock, DurationMs } from "@carillon/core";
-import type { Settled, Settler } from "../jobs/transaction/settler.js";
-import type { DependencyStore, Queryable } from "@carillon/store";
-import type { Follower } from "./follower.js";
+import type { DurationMs } from "@carillon/core";
+import type { EngineContext } from "../context.js";
+import { announceApplied, type JobUnitOfWork } from "../jobs/transaction/job-unit-of-work.js";
+import type { UpstreamEnds } from "./upstream-ends.js";
 
-export interface AfterRunnerOptions {
-  readonly db: Queryable;
-  readonly dependencies: Pick<DependencyStore, "openJobs" | "anyIn">;
-  readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-  readonly settler: Settler;
-  readonly follower: Follower;
-  readonly clock: Pick<Clock, "monotonic">;
-  /** The shards of this node, whose jobs it looks after. */
-  readonly shards: () => readonly number[];
-  readonly onSettled: (settled: Settled) => void;
+export type DependencyRunnerContext = Pick<
+  EngineContext,
+  "clock" | "db" | "emit" | "events" | "loops" | "ownShards" | "store" | "wakeups"
+>;
+
+export interface DependencyRunnerDeps {
+  readonly unitOfWork: JobUnitOfWork;
+  readonly upstreamEnds: Pick<UpstreamEnds, "process" | "write">;
 }
 
-/** Jobs of one transaction, and ends that they are told in it. */
-const mostJobs = 100;
-const mostEnds = 1_000;
+/** Jobs of one transaction, and upstream ends that they process in it. */
+const maxJobs = 100;
+const maxEnds = 1_000;
 const sweepEveryMs: DurationMs = 500;
-/** A run ended on this node: whoever waits for it hears of it soon, and many ends together. */
-const soonMs: DurationMs = 10;
+/** After the end of a run on this node the next pass waits so long: it takes the ends of this time together. */
+const gatherMs: DurationMs = 10;
 
 /**
- * Starts jobs that wait for others. What ends a run writes down who waits for it; this consumes what was written, under the
- * lock of the job that waits: for the shards of this node every half second, which also finds what a dead node left; and for
- * all shards when runs end here, if anybody waits for anything at all.
+ * Starts jobs that wait for others. The statement that ends a run stores an end for each waiting job; the runner processes these ends under the
+ * lock of the waiting job: those of this node's shards every half second, which also finds the ends that a dead node left, and those of all
+ * shards as soon as runs end on this node, unless no job waits for another.
  */
-export class AfterRunner {
-  readonly #options: AfterRunnerOptions;
+export class DependencyRunner {
+  readonly #context: DependencyRunnerContext;
+  readonly #deps: DependencyRunnerDeps;
   #nextSweep = 0;
-  #lastLook = 0;
+  #lastPass = 0;
   #isHinted = false;
   #isUsed = false;
 
-  constructor(options: AfterRunnerOptions) {
-    this.#options = options;
+  constructor(context: DependencyRunnerContext, deps: DependencyRunnerDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    const { loops, events } = context;
+    loops.register("dependencies", async () => {
+      await this.tick();
+      return this.idleMs;
+    });
+    events.on("run.finished", () => {
+      if (this.hint()) loops.wake("dependencies");
+    });
   }
 
-  /** Runs ended here. Answers whether a pass is worth it. */
+  /** Runs ended on this node. Returns whether a pass is needed. */
   hint(): boolean {
     if (!this.#isUsed || this.#isHinted) return false;
     this.#isHinted = true;
     return true;
   }
 
-  /** One bounded pass; answers how many ends jobs were told. */
+  /** One bounded pass; returns how many ends were processed. */
   async tick(): Promise<number> {
-    const { db, dependencies, clock, shards } = this.#options;
+    const { db, store, clock, ownShards } = this.#context;
     const now = clock.monotonic();
     const isSweep = now >= this.#nextSweep;
     if (isSweep) {
       this.#nextSweep = now + sweepEveryMs;
-      this.#isUsed = await dependencies.anyIn(db);
-    } else if (!this.#isHinted || now - this.#lastLook < soonMs) return 0;
-    const where = this.#isHinted ? null : shards();
+      this.#isUsed = await store.upstreamEnds.hasAny(db);
+    } else if (!this.#isHinted || now - this.#lastPass < gatherMs) return 0;
+    const shards = this.#isHinted ? null : ownShards();
     this.#isHinted = false;
-    this.#lastLook = now;
+    this.#lastPass = now;
     if (!this.#isUsed) return 0;
-    const open = await dependencies.openJobs(db, where, mostEnds);
-    let told = 0;
-    for (let first = 0; first < open.length; first += mostJobs) {
-      told += await this.#tell(open.slice(first, first + mostJobs));
+    const jobs = await store.upstreamEnds.waitingJobs(db, shards, maxEnds);
+    let count = 0;
+    for (let first = 0; first < jobs.length; first += maxJobs) {
+      count += await this.#process(jobs.slice(first, first + maxJobs));
     }
-    // There may be more than one pass takes.
-    if (told > 0) this.#isHinted = true;
-    return told;
+    // One pass may not have processed all of them.
+    if (count > 0) this.#isHinted = true;
+    return count;
   }
 
   get idleMs(): DurationMs {
-    const now = this.#options.clock.monotonic();
-    const next = this.#isHinted ? this.#lastLook + soonMs : this.#nextSweep;
+    const now = this.#context.clock.monotonic();
+    const next = this.#isHinted ? this.#lastPass + gatherMs : this.#nextSweep;
     return Math.max(0, next - now);
   }
 
-  /** The ends are read after the jobs are locked: of two nodes the second finds them told. */
-  async #tell(jobIds: readonly string[]): Promise<number> {
-    const { settle, settler, follower, onSettled } = this.#options;
-    const done = await settle(async (tx) => {
-      const locked = await settler.reads.lockFree(tx, jobIds);
-      const drafts = await settler.open(tx, locked);
-      const heard = await follower.hear(tx, drafts, mostEnds);
-      const settled = await settler.write(tx, drafts);
-      await follower.write(tx, heard);
-      return { settled, count: heard.told.length };
+  /** Reads the ends after the jobs are locked: of two nodes the second finds none left. */
+  async #process(jobIds: readonly string[]): Promise<number> {
+    const { unitOfWork, upstreamEnds } = this.#deps;
+    const { applied, count } = await unitOfWork.transaction(async (tx) => {
+      const locked = await unitOfWork.reads.lockFree(tx, jobIds);
+      const drafts = await unitOfWork.open(tx, locked);
+      const processed = await upstreamEnds.process(tx, drafts, maxEnds);
+      const written = await unitOfWork.write(tx, drafts);
+      await upstreamEnds.write(tx, processed);
+      return { applied: written, count: processed.ends.length };
     });
-    onSettled(done.settled);
-    return done.count;
+    announceApplied(this.#context, [], applied);
+    return count;
   }
 }

@@ -1,27 +1,27 @@
 import type { UpstreamReads, UpstreamRun } from "@carillon/store";
 import { repeatedIdOf, upstreamIdsOf } from "../runs/run-view.js";
 
-/** A retry of a retry, and so on. */
-const mostRepeats = 20;
-/** All outputs together; what comes later is cut. */
-const mostOutputBytes = 1_048_576;
+/** Retries of retries and replays that are followed back to the first run. */
+const maxRepeats = 20;
+/** All outputs together; later outputs are left out. */
+const maxOutputBytes = 1_048_576;
 
-/** The runs whose ends started a run, or the one that it was repeated from. */
+/** The runs whose ends started a run, or started the run that it repeats. */
 export async function upstreamOf(
   reads: UpstreamReads,
   namespaceId: number,
   trigger: string,
 ): Promise<readonly UpstreamRun[]> {
   let first: string | null = trigger;
-  for (let step = 0; step < mostRepeats && first !== null; step++) {
+  for (let step = 0; step < maxRepeats && first !== null; step++) {
     const repeated = repeatedIdOf(first);
-    if (repeated === null) return cut(await reads.runs(namespaceId, upstreamIdsOf(first)));
+    if (repeated === null) return limitOutputs(await reads.runs(namespaceId, upstreamIdsOf(first)));
     first = await reads.trigger(namespaceId, repeated);
   }
   return [];
 }
 
-/** As a handler's worker reads it. */
+/** The same in the form that workers receive. */
 export function upstreamJson(runs: readonly UpstreamRun[]): string {
   return JSON.stringify(
     runs.map((run) => ({
@@ -38,10 +38,10 @@ export function upstreamJson(runs: readonly UpstreamRun[]): string {
   );
 }
 
-function cut(runs: readonly UpstreamRun[]): readonly UpstreamRun[] {
+function limitOutputs(runs: readonly UpstreamRun[]): readonly UpstreamRun[] {
   let bytes = 0;
   return runs.map((run) => {
     bytes += Buffer.byteLength(JSON.stringify(run.output ?? null));
-    return bytes <= mostOutputBytes ? run : { ...run, output: null, isOutputCut: true };
+    return bytes <= maxOutputBytes ? run : { ...run, output: null, isOutputCut: true };
   });
 }

@@ -1,13 +1,14 @@
 import { CarillonError, type EnqueueSpec } from "@carillon/core";
-import type { InsertKept, KeptAnswers } from "./idempotency/insert-with-receipt.js";
+import type { InsertWithReceipt, ReceiptAnswers } from "./idempotency/insert-with-receipt.js";
+import { announceStored } from "./announce-stored.js";
 import type { EnqueuedRun } from "./enqueue.js";
 import type { DueRun, Effect, NewRun, Queued } from "@carillon/store";
 import { type Answered, duplicateOf, enqueueError, type RunEnqueuer } from "./run-enqueuer.js";
 import type { Receipt } from "../requests.js";
 
-export interface KeptEnqueuerOptions {
+export interface IdempotentEnqueuerOptions {
   readonly enqueuer: Pick<RunEnqueuer, "prepare" | "plan">;
-  readonly insertKept: InsertKept;
+  readonly insertWithReceipt: InsertWithReceipt;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
 }
@@ -20,10 +21,10 @@ interface Planned {
 type Refused = { readonly error: unknown };
 
 /** Stores runs in one transaction with the receipt of the call that asks for them: all that are sound, or none. */
-export class KeptEnqueuer {
-  readonly #options: KeptEnqueuerOptions;
+export class IdempotentEnqueuer {
+  readonly #options: IdempotentEnqueuerOptions;
 
-  constructor(options: KeptEnqueuerOptions) {
+  constructor(options: IdempotentEnqueuerOptions) {
     this.#options = options;
   }
 
@@ -56,32 +57,21 @@ export class KeptEnqueuer {
     const runs = sound.flatMap(({ spec, run }) => (spec.dedupe === undefined ? [run] : []));
     const deduped = sound.flatMap(({ spec: { dedupe }, run }) => (dedupe === undefined ? [] : [{ run, dedupe }]));
     try {
-      const kept = await this.#options.insertKept({ runs, deduped }, receipt, (stored) =>
+      const kept = await this.#options.insertWithReceipt({ runs, deduped }, receipt, (stored) =>
         effectOf(answersOf(planned, stored)),
       );
       const answers = answersOf(planned, kept);
-      this.#tell(answers);
+      const { onQueued, onDueRuns } = this.#options;
+      const made = answers.flatMap((one) => ("made" in one && one.made !== null ? [one.made] : []));
+      announceStored({ runsQueued: onQueued, runsDue: onDueRuns }, made);
       return answers;
     } catch (error) {
       throw enqueueError(error);
     }
   }
-
-  #tell(answers: readonly (Answered | Refused)[]): void {
-    const queued: Queued[] = [];
-    const due: DueRun[] = [];
-    for (const one of answers) {
-      if ("error" in one || one.made === null) continue;
-      const { run, stored } = one.made;
-      if (stored.state === "queued") queued.push(run);
-      else if (stored.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
-    }
-    if (queued.length > 0) this.#options.onQueued(queued);
-    if (due.length > 0) this.#options.onDueRuns(due);
-  }
 }
 
-function answersOf(planned: readonly (Planned | Refused)[], { runs, deduped }: KeptAnswers): (Answered | Refused)[] {
+function answersOf(planned: readonly (Planned | Refused)[], { runs, deduped }: ReceiptAnswers): (Answered | Refused)[] {
   const [plain, keyed] = [runs.values(), deduped.values()];
   return planned.map((one): Answered | Refused => {
     if ("error" in one) return one;

@@ -1,5 +1,5 @@
 import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant, storedLabels } from "@carillon/core";
-import { refuseLongPast } from "../jobs/plan-job.js";
+import { refuseLongPast } from "../schedules/past-instant.js";
 import { shardOf } from "../catalog/shard-of.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import type { NewRun } from "@carillon/store";

@@ -1,5 +1,7 @@
 import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited, requirementText } from "@carillon/core";
+import { ensureLanes } from "../catalog/ensure-lanes.js";
 import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
+import { announceStored, type MadeRun } from "./announce-stored.js";
 import type { EnqueuedRun } from "./enqueue.js";
 import type { QueueCache } from "../catalog/queues.js";
 import {
@@ -47,7 +49,7 @@ interface Planned {
 export interface Answered {
   readonly id: string;
   readonly isNew: boolean;
-  readonly made: { readonly run: NewRun; readonly stored: StoredRun } | null;
+  readonly made: MadeRun | null;
 }
 
 type Answers = (Answered | Refused)[];
@@ -129,19 +131,19 @@ export class RunEnqueuer {
   async #storeDated(planned: readonly Planned[], answers: Answers): Promise<void> {
     if (planned.length === 0) return;
     const outcomes = await this.#options.insertRun.addAll(planned.map(({ run }) => run));
-    const made: Made[] = [];
+    const made: MadeRun[] = [];
     eachOutcome(planned, outcomes, answers, ({ run }, stored) => {
       made.push({ run, stored });
       return { id: run.id, isNew: true, made: { run, stored } };
     });
-    this.#tell(made);
+    this.#announce(made);
   }
 
   async #storeDeduped(planned: readonly Planned[], answers: Answers): Promise<void> {
     const runs = planned.flatMap(({ run, spec: { dedupe } }) => (dedupe === undefined ? [] : [{ run, dedupe }]));
     if (runs.length === 0) return;
     const outcomes = await this.#options.insertDeduped.addAll(runs);
-    const made: Made[] = [];
+    const made: MadeRun[] = [];
     eachOutcome(planned, outcomes, answers, ({ run, spec }, outcome) => {
       if (outcome.kind === "held") {
         const { runId: id } = outcome;
@@ -151,18 +153,12 @@ export class RunEnqueuer {
       if (stored !== null) made.push({ run, stored });
       return { id: run.id, isNew: true, made: stored && { run, stored } };
     });
-    this.#tell(made);
+    this.#announce(made);
   }
 
-  #tell(made: readonly Made[]): void {
-    const queued: Queued[] = [];
-    const due: DueRun[] = [];
-    for (const { run, stored } of made) {
-      if (stored.state === "queued") queued.push(run);
-      else if (stored.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
-    }
-    if (queued.length > 0) this.#options.onQueued(queued);
-    if (due.length > 0) this.#options.onDueRuns(due);
+  #announce(made: readonly MadeRun[]): void {
+    const { onQueued, onDueRuns } = this.#options;
+    announceStored({ runsQueued: onQueued, runsDue: onDueRuns }, made);
   }
 
   /** null: its queue or its lane may have to be made first. */
@@ -178,38 +174,16 @@ export class RunEnqueuer {
    */
   prepare(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
     const [spec] = specs;
-    if (spec === undefined || specs.length > 1) return this.#ensure(namespaceId, specs);
+    if (spec === undefined || specs.length > 1) return ensureLanes(this.#options, namespaceId, specs);
     const { queue, task, policy } = spec;
     const kind = `${policy.guarantee ?? ""}\n${isLimited(policy)}\n${requirementText(policy.requires)}`;
     const name = `${namespaceId}\n${queue}\n${task}\n${kind}`;
     const underWay = this.#preparing.get(name);
     if (underWay !== undefined) return underWay;
-    const prepared = this.#ensure(namespaceId, specs).finally(() => this.#preparing.delete(name));
+    const prepared = ensureLanes(this.#options, namespaceId, specs).finally(() => this.#preparing.delete(name));
     this.#preparing.set(name, prepared);
     return prepared;
   }
-
-  async #ensure(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
-    const { lanes, queues } = this.#options;
-    const firsts = specs.filter((spec, index) => !sharesLane(spec, specs[index - 1]));
-    await queues.ensure(
-      namespaceId,
-      firsts.map((spec) => spec.queue),
-    );
-    const ids = await lanes.ensure(firsts.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
-    let at = -1;
-    return specs.map((spec) => {
-      if (spec === firsts[at + 1]) at++;
-      return ids[at] ?? 0;
-    });
-  }
-}
-
-type Made = NonNullable<Answered["made"]>;
-
-/** Those of one call mostly share everything but the payload: what they share is looked up once. */
-function sharesLane(spec: EnqueueSpec, before: EnqueueSpec | undefined): boolean {
-  return spec.task === before?.task && spec.queue === before.queue && spec.policy === before.policy;
 }
 
 /** No time of its own, no deadline that counts from it, nobody to be compared with. */

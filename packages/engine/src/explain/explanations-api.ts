@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import type { Explanations } from "./explanations.js";
-import type { JobChanges } from "../jobs/job-changes.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { JobReader } from "../jobs/job-reader.js";
 import type { RunReader } from "../runs/run-reader.js";
 import { explainSchedule } from "./explain-schedule.js";
@@ -11,7 +11,7 @@ export interface ExplanationsOptions {
   readonly runs: Pick<RunReader, "find">;
   readonly jobs: Pick<JobReader, "find">;
   readonly explainer: RunExplainer;
-  readonly changes: Pick<JobChanges, "countMissed" | "listOccurrences">;
+  readonly changes: Pick<Jobs, "countMissed" | "occurrences">;
   /** Whether a maintenance window holds what is due of a job. */
   readonly isHeld: (jobId: string) => Promise<boolean>;
   readonly within: <Result>(namespace: string, work: (id: number) => Promise<Result>) => Promise<Result>;
@@ -38,7 +38,7 @@ export function explanationsApi(options: ExplanationsOptions): Explanations {
         const { state, lastRun } = job;
         const missed = state === "paused" ? await changes.countMissed(namespace, { id: job.id }) : 0;
         const held = state === "active" && job.nextRunAt !== null && (await isHeld(job.id));
-        const { rows } = await changes.listOccurrences(namespace, { id: job.id }, { pageSize: mostOutcomes });
+        const { rows } = await changes.occurrences(namespace, { id: job.id }, { pageSize: mostOutcomes });
         return {
           ...explainSchedule({ job, now: now(), missed, isHeld: held }),
           job,

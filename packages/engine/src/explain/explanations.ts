@@ -1,5 +1,5 @@
 import type { Instant, JobState } from "@carillon/core";
-import type { OccurrenceView } from "../jobs/job-changes.js";
+import type { OccurrenceView } from "../jobs/job-requests.js";
 import type { JobView } from "../jobs/job-view.js";
 import type { RunView } from "../runs/run-view.js";
 import type { Unserved } from "../dispatch/sessions/why-unserved.js";

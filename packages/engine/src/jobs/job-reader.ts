@@ -1,17 +1,15 @@
-import { type RunStatus, occurrenceRunId, shownLabels } from "@carillon/core";
-import { type JobRow, type JobStore, readPause } from "@carillon/store";
-import { type JobRef, type Page, type PageRequest, type Total, type TotalRequest, toPage } from "../requests.js";
-import { type RunLister, mergeParts, maxCounted } from "../runs/run-lister.js";
+import { occurrenceRunId, type RunStatus } from "@carillon/core";
+import type { JobRow, JobStore } from "@carillon/store";
+import { type JobRef, type Page, type PageRequest, toPage, type Total, type TotalRequest } from "../requests.js";
+import { maxCounted, mergeParts, type RunLister } from "../runs/run-lister.js";
 import type { RunReader } from "../runs/run-reader.js";
-import type { RunView } from "../runs/run-view.js";
-import type { JobFilter } from "./engine-api.js";
-import { jobStatus, runStatusesOf } from "./job-status.js";
-import type { JobView } from "./job-view.js";
+import type { JobFilter } from "./job-requests.js";
+import { jobStatus, type JobView, oneOffJob, runStatusesOf, toJobView } from "./job-view.js";
 
-/** So many jobs are read at once where only those of some statuses are wanted. */
-const readForStatus = 200;
+/** Jobs that are read at once for a list of some statuses. */
+const pageForStatus = 200;
 
-/** Reads jobs: stored ones, and one-off jobs that are their run alone, in one form and one order. */
+/** Reads jobs: stored ones, and one-off jobs that are stored as their run alone, in one form and one order. */
 export class JobReader {
   readonly #jobs: JobStore;
   readonly #runs: RunReader;
@@ -33,7 +31,7 @@ export class JobReader {
   }
 
   /** The jobs that have these keys now, the newest first. */
-  async ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobView[]> {
+  async byKeys(namespaceId: number, keys: readonly string[]): Promise<JobView[]> {
     return this.#withLastRuns(namespaceId, await this.#jobs.ofKeys(namespaceId, keys));
   }
 
@@ -43,15 +41,15 @@ export class JobReader {
     return { ...job, neighbours: await this.#jobs.neighbours(row.id) };
   }
 
-  /** Statuses are worked out from a job and its runs: jobs are read until enough of them have the right one, or it gets late. */
+  /** A status is computed from a job and its runs: jobs are read until the page is full or its time budget is spent. */
   async list(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
     if (filter.status === undefined) return this.#listAny(namespaceId, filter, page);
-    const wanted = new Set(filter.status);
+    const statuses = new Set(filter.status);
     const isLate = this.#lister.startTimeBudget();
     const found: JobView[] = [];
-    for (let request = { ...page, pageSize: Math.max(page.pageSize, readForStatus) }; ;) {
+    for (let request = { ...page, pageSize: Math.max(page.pageSize, pageForStatus) }; ;) {
       const part = await this.#listAny(namespaceId, filter, request);
-      found.push(...part.rows.filter((job) => wanted.has(jobStatus(job))));
+      found.push(...part.rows.filter((job) => statuses.has(jobStatus(job))));
       if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize, (row) => row.id);
       if (found.length === page.pageSize || isLate()) return { rows: found, next: part.next };
       request = { ...request, after: part.next };
@@ -64,7 +62,7 @@ export class JobReader {
     const direction = oldestFirst ? "oldest_first" : "newest_first";
     const stored = await this.#jobs.list(namespaceId, same, { after, limit: pageSize + 1, direction });
     const oneOff = await this.#lister.part(namespaceId, oneOffFilter(filter), { ...page, until: stored.edge });
-    // A one-off job that became a stored one is in both: the stored one knows more.
+    // A one-off job that became a stored one is in both lists: mergeParts keeps the stored one, which has more details.
     const parts = [
       { rows: oneOff.rows.map(oneOffJob), edge: oneOff.edge },
       { rows: await this.#withLastRuns(namespaceId, stored.rows), edge: stored.edge },
@@ -72,7 +70,7 @@ export class JobReader {
     return mergeParts(parts, { pageSize, direction });
   }
 
-  /** Without regard to status, which is worked out from a job and its runs and is in no index: a total of it would need all rows. */
+  /** Ignores the status, which is computed from a job and its runs and is in no index: a total of it would need all rows. */
   async total(namespaceId: number, filter: JobFilter, request: TotalRequest): Promise<Total> {
     const { status: _, ...same } = filter;
     const oneOff = await this.#lister.total(namespaceId, { ...same, oneOffOnly: true }, request);
@@ -98,56 +96,7 @@ function oneOffFilter({ status, ...same }: JobFilter) {
   return { ...same, ...(statuses !== undefined && { status: statuses }), oneOffOnly: true };
 }
 
-/** One that was made before jobs kept a list of their runs has an id that follows from the job and the instant. */
+/** The id of a run that was made before jobs listed their runs follows from the job and the instant. */
 function newestRunOf({ id, run_ids: runIds, fired_through: through }: JobRow): string | null {
   return runIds.at(-1) ?? (through === null ? null : occurrenceRunId(id, through, "schedule"));
-}
-
-function toJobView(row: JobRow, lastRun: RunView | null): JobView {
-  return {
-    id: row.id,
-    key: row.key,
-    task: row.task,
-    queue: row.queue,
-    priority: row.priority,
-    payload: row.payload,
-    schedule: row.schedule,
-    policy: row.policy ?? {},
-    firing: row.firing ?? {},
-    labels: shownLabels(row.labels),
-    owner: row.owner,
-    state: row.state,
-    pause: row.state === "paused" ? readPause(row) : null,
-    version: row.version,
-    nextRunAt: row.state === "paused" ? null : row.next_fire_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    neighbours: [],
-    lastRun,
-  };
-}
-
-function oneOffJob(run: RunView): JobView {
-  const isWaiting = run.status === "scheduled" || run.status === "retrying";
-  return {
-    id: run.id,
-    key: null,
-    task: run.task,
-    queue: run.queue,
-    priority: run.priority,
-    payload: run.payload,
-    schedule: { kind: "at", at: run.trigger.scheduledFor },
-    policy: run.policy,
-    firing: {},
-    labels: run.labels,
-    owner: run.owner,
-    state: run.finishedAt === null ? "active" : run.status === "cancelled" ? "cancelled" : "completed",
-    pause: null,
-    version: 1,
-    nextRunAt: isWaiting ? run.runAt : null,
-    createdAt: run.createdAt,
-    updatedAt: run.finishedAt ?? run.createdAt,
-    neighbours: [],
-    lastRun: run,
-  };
 }

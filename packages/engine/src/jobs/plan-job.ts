@@ -1,25 +1,22 @@
 import {
-  type AtSchedule,
-  CarillonError,
-  deadlineOf,
-  defaultFiringPolicy,
   type DurationMs,
-  firingPolicy,
-  type FiringPolicy,
   type Instant,
   type JobSpec,
+  deadlineOf,
+  defaultFiringPolicy,
+  firingPolicy,
   ownFiring,
   storedLabels,
 } from "@carillon/core";
-import { checkConditions } from "../dependencies/conditions.js";
-import { calendarRuleOf } from "../schedules/calendar-rule.js";
-import type { NamedCalendars } from "../schedules/named-calendars.js";
-import type { RankRun } from "../catalog/rank-run.js";
-import type { ScheduleCache } from "../schedules/schedule-cache.js";
 import type { CalendarEdition, DueJob, NewJob, NewRun, NextTime } from "@carillon/store";
 import { priorityClass } from "../catalog/priority-class.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import { checkConditions } from "../dependencies/conditions.js";
+import { type NamedCalendars, calendarRuleOf } from "../schedules/named-calendars.js";
+import { refuseLongPast } from "../schedules/past-instant.js";
+import type { ScheduleCache } from "../schedules/schedule-cache.js";
 
-/** Where a job lies, decided before anything else about it. */
+/** The ids of a new job and of its place, decided before the plan. */
 export interface Place {
   readonly id: string;
   readonly namespaceId: number;
@@ -27,10 +24,10 @@ export interface Place {
   readonly shard: number;
 }
 
-/** The rows that a new job becomes: a one-off job without a key and without firing policies is its run, one row. */
+/** The rows of a new job: a one-off job without a key and without firing policies is stored as its run alone, one row. */
 export type PlannedJob =
   | { readonly kind: "run"; readonly run: NewRun }
-  /** `due` is null when nothing is left to fire. */
+  /** `due` is null when the schedule has no occurrence left. */
   | { readonly kind: "job"; readonly job: NewJob; readonly due: DueJob | null };
 
 export interface PlanContext {
@@ -42,7 +39,7 @@ export interface PlanContext {
   readonly rank: RankRun;
 }
 
-/** Throws what is wrong with the spec as a CarillonError. */
+/** Throws a CarillonError for a spec that cannot be stored. */
 export function planJob(place: Place, spec: JobSpec, context: PlanContext): PlannedJob {
   if (spec.schedule.kind === "after") checkConditions(spec.schedule);
   if (spec.schedule.kind !== "at") return planDue(place, spec, context);
@@ -52,22 +49,7 @@ export function planJob(place: Place, spec: JobSpec, context: PlanContext): Plan
     : planDue(place, spec, context);
 }
 
-/** Who asks for run_once in so many words means it, however old the instant is. */
-export function refuseLongPast(
-  schedule: AtSchedule,
-  firing: Partial<FiringPolicy>,
-  context: Pick<PlanContext, "now" | "catchupWindowMs">,
-): void {
-  const { catchupWindowMs = context.catchupWindowMs, misfire } = firing;
-  if (misfire === "run_once" || context.now - schedule.at <= catchupWindowMs) return;
-  const at = new Date(schedule.at).toISOString();
-  throw new CarillonError(
-    "schedule_in_past",
-    `${at} is longer ago than the catch-up window of ${catchupWindowMs / 3_600_000} h; give an instant that is later, none to run now, or misfire "run_once" to run it all the same`,
-  );
-}
-
-/** Written out for the same reason as a job below. */
+/** Written out for the same reason as the job below. */
 function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank: RankRun }): NewRun {
   const { task, queue, priority } = spec;
   const deadline = deadlineOf(spec.policy, at);
@@ -107,7 +89,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
   const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
   const urgency = priorityClass(priority);
-  // Written out: a million of them are made at a time, and an object that is spread together costs ten times as much.
+  // Written out: a million of them are made at a time, and spreading objects costs ten times as much.
   const job: NewJob & { calendars?: readonly CalendarEdition[] } = {
     id: jobId,
     namespaceId,
@@ -135,7 +117,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
   return { kind: "job", job, due: next === null ? null : dueJob(job, next, now) };
 }
 
-/** The job as the wheel holds it from the start. */
+/** The job as the scheduler's wheel holds it. */
 function dueJob(job: NewJob, next: NextTime, now: Instant): DueJob {
   const { id: jobId, shard, namespaceId, schedule, priority, task, queue, labels } = job;
   return {

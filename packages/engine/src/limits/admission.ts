@@ -236,7 +236,7 @@ const countPage = { lanes: 200, ofEach: 20_000 };
  */
 export async function countHolders(
   limit: LimitRow,
-  { limits, settle }: Pick<Store, "limits" | "settle">,
+  { limits, historyTransaction }: Pick<Store, "limits" | "historyTransaction">,
 ): Promise<void> {
   const runIds: string[] = [];
   let at: LaneCursor | null = { lane: 0, rank: Number.MIN_SAFE_INTEGER };
@@ -250,7 +250,7 @@ export async function countHolders(
     else
       at = full === -1 ? { lane: last.lane + 1, rank: Number.MIN_SAFE_INTEGER } : { lane: last.lane, rank: last.rank };
   }
-  await settle(async (tx) => {
+  await historyTransaction(async (tx) => {
     await limits.lock(tx, [], [limit.id]);
     await limits.count(tx, limit, runIds);
   });

@@ -20,21 +20,21 @@ const maxRuns = { ofEach: 500, ofAll: 2_000 };
  * templates of keys are filled in here, in one place for all of it.
  */
 export class Intake {
-  readonly #store: Pick<EngineContext["store"], "limits" | "lanes" | "settle">;
+  readonly #store: Pick<EngineContext["store"], "limits" | "lanes" | "historyTransaction">;
   /** Lanes take turns to be the first. */
   #turn = 0;
 
-  constructor(store: Pick<EngineContext["store"], "limits" | "lanes" | "settle">) {
+  constructor(store: Pick<EngineContext["store"], "limits" | "lanes" | "historyTransaction">) {
     this.#store = store;
   }
 
   async take(all: readonly LimitedLane[]): Promise<IntakeResult> {
-    const { limits, settle } = this.#store;
+    const { limits, historyTransaction } = this.#store;
     if (all.length === 0) return { gates: [], refused: [], ended: new Map(), isMore: false };
     const first = this.#turn++ % all.length;
     const lanes = [...all.slice(first), ...all.slice(0, first)];
     await this.#makeAdmittedLanes(lanes);
-    return settle(async (tx) => {
+    return historyTransaction(async (tx) => {
       const runs = await limits.intake(tx, lanes, maxRuns);
       const refused: (RefusedRun & ArrivedRun)[] = [];
       const blocked: BlockedRun[] = [];

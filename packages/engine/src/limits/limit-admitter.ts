@@ -213,14 +213,14 @@ export class LimitAdmitter {
   }
 
   async #admitOnce(request: AdmissionRequest, released: readonly string[]): Promise<number> {
-    const { limits, settle } = this.#context.store;
+    const { limits, historyTransaction } = this.#context.store;
     let admitted: Admitted;
     try {
-      admitted = await settle((tx) => admit(tx, limits, request));
+      admitted = await historyTransaction((tx) => admit(tx, limits, request));
       if (admitted.unlocked.length > 0) {
         this.#follow(admitted, request);
         const { unlocked: named } = admitted;
-        admitted = await settle((tx) => admit(tx, limits, { ...request, named }));
+        admitted = await historyTransaction((tx) => admit(tx, limits, { ...request, named }));
       }
     } catch (error) {
       for (const gate of request.gates) this.#gates.add(gate);

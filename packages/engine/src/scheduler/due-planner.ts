@@ -2,7 +2,7 @@ import type { CompiledSchedule, Instant } from "@carillon/core";
 import type { RankRun } from "../catalog/rank-run.js";
 import type { CalendarSource } from "../schedules/named-calendars.js";
 import { calendarNotes, usesCalendars } from "../schedules/calendar-notes.js";
-import type { Maintenance } from "../schedules/maintenance-windows.js";
+import type { WindowCache } from "../schedules/window-cache.js";
 import { type DuePlan, planDue } from "../schedules/plan-due.js";
 import type { ScheduleCache } from "../schedules/schedule-cache.js";
 import { scheduledRunId } from "../schedules/scheduled-run-id.js";
@@ -34,7 +34,7 @@ export interface DueSteps {
 export interface DuePlannerOptions {
   readonly schedules: ScheduleCache;
   readonly calendars: CalendarSource;
-  readonly maintenance: Maintenance;
+  readonly maintenance: WindowCache;
   readonly rank: RankRun;
 }
 

@@ -9,7 +9,7 @@ import { type DueNow, DueWindow } from "./due-window.js";
 import { DueWriter } from "./due-writer.js";
 import { fenceOf } from "./fence.js";
 import type { FireStore } from "../schedules/fire-store.js";
-import { Maintenance } from "../schedules/maintenance-windows.js";
+import { WindowCache } from "../schedules/window-cache.js";
 import { type AheadLimits, RunPromoter } from "./run-promoter.js";
 import { ScheduleCache } from "../schedules/schedule-cache.js";
 import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
@@ -74,7 +74,7 @@ export class Scheduler {
   readonly #limits: SchedulerLimits;
   readonly #window: DueWindow;
   readonly #reader: ShardReader;
-  readonly #maintenance: Maintenance;
+  readonly #maintenance: WindowCache;
   readonly #planner: DuePlanner;
   readonly #writer: DueWriter;
   readonly #promoter: RunPromoter;
@@ -101,7 +101,7 @@ export class Scheduler {
       },
       onRefused: (runs) => this.#refused("run.promote", runs),
     });
-    this.#maintenance = new Maintenance(store, calendars);
+    this.#maintenance = new WindowCache(store, calendars);
     this.#planner = new DuePlanner({
       schedules: new ScheduleCache(this.#limits.compiledSchedules),
       calendars,

@@ -1,35 +1,26 @@
 import type { FireStore } from "../schedules/fire-store.js";
-import {
-  type DueOccurrence,
-  type OccurrenceOutcome,
-  settleOccurrences,
-} from "../jobs/transaction/settle-occurrences.js";
-import type { Settler } from "../jobs/transaction/settler.js";
-import type { Fired, FireRow, Queryable, Store } from "@carillon/store";
-
-export interface SettleParts {
-  readonly settler: Settler;
-  readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-}
+import { type DueOccurrence, type OccurrenceOutcome, fireOccurrences } from "../jobs/transaction/fire-occurrences.js";
+import type { JobUnitOfWork } from "../jobs/transaction/job-unit-of-work.js";
+import type { Fired, FireRow, Store } from "@carillon/store";
 
 /** The scheduler's port over PostgreSQL. */
-export function fireStore(store: Store, settler: Settler): FireStore {
+export function fireStore(store: Store, unitOfWork: JobUnitOfWork): FireStore {
   const { runs } = store;
   return {
     ...store.due,
-    settle: settleRows({ settler, transaction: store.settle }),
+    settle: settleRows(unitOfWork),
     windows: store.windowsInForce,
     loadRuns: (...args) => runs.loadDue(...args),
     promote: (...args) => runs.promote(...args),
   };
 }
 
-/** The fires whose runs may wait for others, as one settlement: the same over every store. */
-export function settleRows({ settler, transaction }: SettleParts): FireStore["settle"] {
+/** The fires whose runs may wait for others, as one job transaction: the same over every store. */
+export function settleRows(unitOfWork: JobUnitOfWork): FireStore["settle"] {
   return async ({ fence, windows }, rows) => {
     const work = { fence, windows, rows: rows.map(toOccurrence) };
-    const { outcomes, settled } = await transaction((tx) => settleOccurrences(settler, tx, work));
-    const { stopped, ended } = settled;
+    const { outcomes, applied } = await unitOfWork.transaction((tx) => fireOccurrences(unitOfWork, tx, work));
+    const { stopped, ended } = applied;
     return { fired: outcomes.map(toFired), stopped: stopped.map((run) => run.id), ended };
   };
 }

@@ -1,25 +1,25 @@
 import type { CompiledSchedule, FireNote, Instant, ScheduleSpec } from "@carillon/core";
 import type { LedgerRange } from "@carillon/store";
 
-/** Occurrences of one step that are asked for what was merged into them; only those of days to which fires move are. */
-const mostAsked = 2_000;
-/** What was merged in one step has an entry each up to this number, and one for all beyond it. */
-const mostApart = 10;
+/** Occurrences of one step that are searched for merged ones; only days to which fires move have any. */
+const maxOccurrencesRead = 2_000;
+/** Merged occurrences of one step get an entry each up to this number; more of them get one entry together. */
+const maxEntries = 10;
 
 /** A step of a schedule from one occurrence to the next. */
 export interface ScheduleStep {
   readonly spec: ScheduleSpec;
   readonly schedule: CompiledSchedule;
-  /** Everything up to here was noted before. */
+  /** Every occurrence up to here was decided before. */
   readonly settledTo: Instant;
-  /** The first and the last occurrence that the step settles. */
+  /** The first and the last occurrence that the step decides. */
   readonly nominal: Instant;
   readonly through: Instant;
-  /** Nothing is left to fire after it. */
+  /** The schedule has no occurrence after it. */
   readonly isLast: boolean;
 }
 
-/** What calendars took from a schedule, or merged, up to what a step settles: for the ledger. */
+/** The occurrences that calendars removed or merged up to the end of a step, for the ledger. */
 export function calendarNotes(step: ScheduleStep): readonly LedgerRange[] {
   if (!usesCalendars(step.spec)) return none;
   return [...removedBy(step), ...mergedInto(step)];
@@ -32,8 +32,8 @@ export function usesCalendars(spec: ScheduleSpec): boolean {
 const none: readonly LedgerRange[] = [];
 
 /**
- * A job may not have been computed with the newest version of its calendars yet: its occurrence is settled by the step, whatever
- * that version says of it, and is not removed as well.
+ * The job's next time may have been computed with an older version of its calendars: the step decides that occurrence, and it is not removed as
+ * well if the newest version excludes it.
  */
 function removedBy(step: ScheduleStep): LedgerRange[] {
   const { spec, schedule, settledTo, nominal, through, isLast } = step;
@@ -43,12 +43,12 @@ function removedBy(step: ScheduleStep): LedgerRange[] {
   return [...removedIn(schedule, settledTo, nominal - 1), ...removedIn(schedule, nominal, until)];
 }
 
-/** Where a schedule ends; undefined: nowhere. */
+/** The end of a schedule; undefined: it has none. */
 export function endOf(spec: ScheduleSpec): Instant | undefined {
   return "endsAt" in spec ? spec.endsAt : undefined;
 }
 
-/** What calendars took with after < instant <= through, as one range if anything. */
+/** The instants that calendars removed with after < instant <= through: one range, or none. */
 export function removedIn(schedule: CompiledSchedule, after: Instant, through: Instant): LedgerRange[] {
   const removed = schedule.removedRange(after, through);
   if (removed === null) return [];
@@ -58,16 +58,16 @@ export function removedIn(schedule: CompiledSchedule, after: Instant, through: I
 }
 
 function mergedInto({ schedule, nominal, through }: ScheduleStep): LedgerRange[] {
-  const merged = schedule.mergedBetween(nominal, through, mostAsked);
+  const merged = schedule.mergedBetween(nominal, through, maxOccurrencesRead);
   const ranges = merged.map(({ at, calendar }) => rangeOf("merged", at, calendar));
-  return ranges.length <= mostApart ? ranges : [ranges.reduce(joined)];
+  return ranges.length <= maxEntries ? ranges : [ranges.reduce(joined)];
 }
 
 function rangeOf(reason: LedgerRange["reason"], at: Instant, detail: string): LedgerRange {
   return { reason, from: at, to: at, count: 1, detail };
 }
 
-/** A calendar that did not close them all is not named. */
+/** The detail names a calendar only if it closed all of them. */
 function joined(one: LedgerRange, other: LedgerRange): LedgerRange {
   const [from, to] = [Math.min(one.from, other.from), Math.max(one.to, other.to)];
   return { ...one, from, to, count: one.count + other.count, detail: one.detail === other.detail ? one.detail : null };

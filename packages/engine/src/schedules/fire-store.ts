@@ -14,18 +14,18 @@ import type {
   WindowsInForce,
 } from "@carillon/store";
 
-/** What became of the rows of a fire whose runs may end others. */
+/** The outcomes of rows whose runs may end others. */
 export interface Replaced {
   readonly fired: readonly Fired[];
-  /** Running runs that were asked to stop. */
+  /** Running runs that are requested to stop. */
   readonly stopped: readonly string[];
   /** Waiting runs that were ended. */
   readonly ended: readonly Omit<EndedRun, "freedJobId">[];
 }
 
 /**
- * What the scheduler asks of the store. Reads are hints; a write compares what it was told with the rows as they are, does
- * all or nothing for each of them, and answers those that it did.
+ * The scheduler's port to the store. Reads are hints; a write compares its arguments with the rows as they are, does all or nothing for each
+ * row, and returns those that it did.
  */
 export interface FireStore {
   load(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueJob[]>;
@@ -33,13 +33,13 @@ export interface FireStore {
   fire(terms: Terms, rows: readonly FireRow[]): Promise<Fired[]>;
   /** For jobs whose runs wait for one another or replace one another. */
   settle(terms: Terms, rows: readonly FireRow[]): Promise<Replaced>;
-  /** Answers the jobs that were moved. */
+  /** Returns the jobs that were moved. */
   pass(terms: Terms, rows: readonly PassRow[]): Promise<string[]>;
-  /** Answers the jobs that wait now. */
+  /** Returns the jobs that wait now. */
   hold(terms: Terms, rows: readonly HoldRow[]): Promise<string[]>;
-  /** Makes due again what waits because of windows of another revision; answers in which shards. */
+  /** Makes occurrences due again that wait for windows of another revision; returns their shards. */
   release(terms: Terms): Promise<number[]>;
-  /** Answers the jobs that are parked now. */
+  /** Returns the jobs that are quarantined now. */
   park(fence: Fence, rows: readonly ParkRow[]): Promise<string[]>;
   windows(): Promise<WindowsInForce>;
   loadRuns(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;

@@ -13,10 +13,10 @@ export type OverlapDecision =
   | { readonly kind: "start" | "wait" | "refuse" }
   | { readonly kind: "replace"; readonly end: readonly string[]; readonly stop: readonly string[] };
 
-/** Runs of one job that may wait for one another; more than that are refused and go to the ledger. */
-const mostWaiting = 1_000;
+/** Runs of one job that may wait; further ones are refused and go to the ledger. */
+const maxWaiting = 1_000;
 
-/** What a new run of a job does about those that are live. Asked with the job's row locked. */
+/** How a new run of a job affects the live ones. Call it with the job's row locked. */
 export function decideOverlap(policy: OverlapPolicy, live: readonly LiveRun[]): OverlapDecision {
   if (live.length === 0 || policy === "allow") return { kind: "start" };
   const waiting = live.filter((run) => run.status === "blocked").length;
@@ -26,7 +26,7 @@ export function decideOverlap(policy: OverlapPolicy, live: readonly LiveRun[]): 
     case "queue_one":
       return { kind: waiting === 0 ? "wait" : "refuse" };
     case "queue_all":
-      return { kind: waiting < mostWaiting ? "wait" : "refuse" };
+      return { kind: waiting < maxWaiting ? "wait" : "refuse" };
     default: {
       const stop = live.filter((run) => run.status === "running").map((run) => run.id);
       const end = live.filter((run) => run.status !== "running").map((run) => run.id);

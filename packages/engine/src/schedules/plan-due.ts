@@ -1,22 +1,22 @@
 import type { ActiveWindow, CompiledSchedule, FiringPolicy, Instant } from "@carillon/core";
 import type { NextTime } from "@carillon/store";
 
-/** A job whose next occurrence is due, with all that decides over it except its live runs. */
+/** A job whose next occurrence is due, with all that decides about it except its live runs. */
 export interface DueFacts {
   readonly nominal: Instant;
   readonly schedule: CompiledSchedule;
   readonly policy: FiringPolicy;
   /** Occurrences up to here are fired however late they are. */
   readonly catchUpTo: Instant | null;
-  /** The maintenance window that decides over a fire at this instant. */
+  /** The maintenance window that covers a fire at this instant. */
   readonly windowAt: (instant: Instant) => ActiveWindow | null;
 }
 
 export type PassReason = "missed" | "window";
 
 /**
- * fire: make a run of it. pass: occurrences up to `through` go to the ledger. hold: it waits, for the end of a window as a
- * rule. `catchUpTo` is new and to be stored with the job; null leaves what is stored.
+ * fire: make a run of it. pass: occurrences up to `through` go to the ledger. hold: it waits, usually for the end of a window. `catchUpTo` is
+ * new and must be stored with the job; null: the stored value stays.
  */
 export type DuePlan =
   | { readonly kind: "fire"; readonly next: NextTime | null; readonly catchUpTo: Instant | null }
@@ -31,14 +31,14 @@ export type DuePlan =
     }
   | { readonly kind: "hold"; readonly until: Instant };
 
-/** How many occurrences inside windows that skip are looked past in search of the latest that may fire. */
-const mostSkipped = 1_000;
+/** How many occurrences inside skipping windows are passed over in search of the latest that may fire. */
+const maxSkipped = 1_000;
 
 /**
- * What to do with the next occurrence of a job, which is due. Pure: the scheduler and every change of a job ask this one
- * function. One step: after a pass, what is next may be due as well and is planned in its turn.
+ * Decides about the next occurrence of a job, which is due. Pure: the scheduler and every change of a job call this one function. One step:
+ * after a pass, the next occurrence may be due as well and is planned in its turn.
  *
- * A window that skips drops what is due inside it. While any window is open nothing fires: what was due before it waits.
+ * A skipping window drops occurrences that are due inside it. While any window is open nothing fires: occurrences due before it wait.
  */
 export function planDue(facts: DueFacts, now: Instant): DuePlan {
   const { nominal, schedule, policy, catchUpTo, windowAt } = facts;
@@ -49,7 +49,7 @@ export function planDue(facts: DueFacts, now: Instant): DuePlan {
     const through = Math.max(nominal, latestDue(schedule, Math.min(own.end - 1, now)));
     return passThrough(facts, through, because(own));
   }
-  // Windows that follow one another have one end, which is asked for as of now: all that are due at once share the answer.
+  // Adjacent windows have one end, which is computed as of now: all jobs that are due at once share the answer.
   const open = windowAt(now);
   if (open !== null) return { kind: "hold", until: open.until };
   if (catchUpTo !== null && nominal <= catchUpTo) return fire(pacedNext(facts, now));
@@ -64,11 +64,11 @@ interface Late {
   readonly now: Instant;
   /** The latest occurrence that is due. */
   readonly latest: Instant;
-  /** The window, over by now, that the occurrence waited for. */
+  /** The window that the occurrence waited for, over by now. */
   readonly held: ActiveWindow | null;
 }
 
-/** run_all: the latest ones, as many as the policy says, each in its turn; what is older goes to the ledger. */
+/** run_all: the latest ones, as many as the policy says, each in its turn; older ones go to the ledger. */
 function planAll(facts: DueFacts, { now, latest, held }: Late): DuePlan {
   const { nominal, schedule, policy } = facts;
   const oldest = Math.max(now - policy.catchupWindowMs, oldestOfLatest(facts, latest));
@@ -109,8 +109,8 @@ function passThrough({ nominal, schedule }: DueFacts, through: Instant, why: Why
   return { kind: "pass", through, count, ...why, next: nextAfter(schedule, through), catchUpTo: null };
 }
 
-/** The latest occurrence whose time, jitter included, has come by then; -1 when there is none. */
-function latestDue(schedule: CompiledSchedule, by: Instant): Instant {
+/** The latest occurrence whose time, jitter included, is not after this instant; -1: there is none. */
+export function latestDue(schedule: CompiledSchedule, by: Instant): Instant {
   let latest = schedule.previousNominal(by + 1);
   while (latest !== -1 && latest + schedule.jitterAt(latest) > by) latest = schedule.previousNominal(latest);
   return latest;
@@ -118,7 +118,7 @@ function latestDue(schedule: CompiledSchedule, by: Instant): Instant {
 
 function latestFireable({ nominal, schedule, windowAt }: DueFacts, latest: Instant): Instant {
   let at = latest;
-  for (let count = 0; at > nominal && count < mostSkipped; count += 1) {
+  for (let count = 0; at > nominal && count < maxSkipped; count += 1) {
     if (windowAt(at + schedule.jitterAt(at))?.window.mode !== "skip") return at;
     at = schedule.previousNominal(at);
   }

@@ -3,23 +3,23 @@ import { type Calendar, type CalendarSet, type CompiledSchedule, compileRule, ty
 type RuleOf = (jobId: string) => CompiledSchedule;
 
 interface Rule {
-  /** The first spec of this text: who keeps it in place of its own saves the memory. */
+  /** The first spec of this text: a caller that keeps it in place of its own saves memory. */
   readonly schedule: ScheduleSpec;
   readonly of: RuleOf;
 }
 
 /**
  * Compiled schedules by their text: a million jobs with one rule share one. What differs from job to job, the jitter, is
- * added as it is asked for. A compiled rule takes about 2 KB, so the cache is bounded; the oldest goes when it is full.
+ * added on request. A compiled rule takes about 2 KB, so the cache is bounded; the oldest goes when it is full.
  */
 export class ScheduleCache {
   readonly #limit: number;
   readonly #checked: boolean;
   readonly #rules = new Map<string, Rule>();
-  /** Jobs that were read together share the spec itself where it is the same: then not even its text is needed. */
+  /** Jobs that were read together share the spec object if it is the same: then its text is not needed. */
   readonly #bySpec = new WeakMap<ScheduleSpec, Rule>();
 
-  /** With `checked` the specs were checked when they were accepted; without it an invalid one throws. */
+  /** With `checked` the specs are known to be valid; without it an invalid one throws. */
   constructor(limit: number, checked = true) {
     this.#limit = limit;
     this.#checked = checked;
@@ -29,7 +29,7 @@ export class ScheduleCache {
     return this.#rules.size;
   }
 
-  /** For a job that stays. `calendars` are those of its namespace; needed when the schedule names one. */
+  /** For a job in memory. `calendars` are those of its namespace; needed when the schedule names one. */
   of(job: {
     readonly jobId: string;
     readonly schedule: ScheduleSpec;
@@ -44,7 +44,7 @@ export class ScheduleCache {
     return rule.of(jobId);
   }
 
-  /** For a spec that passes by. */
+  /** For a spec that is not kept in memory. */
   rule(schedule: ScheduleSpec, calendars?: CalendarSet): Rule {
     const text = JSON.stringify(schedule) + (calendars === undefined ? "" : editionOf(schedule, calendars));
     const known = this.#rules.get(text);
@@ -65,7 +65,7 @@ export class ScheduleCache {
 const editions = new WeakMap<Calendar, number>();
 let newest = 0;
 
-/** Tells apart calendars of one name: those of other namespaces, and other versions. */
+/** Distinguishes calendars of one name: those of other namespaces, and other versions. */
 function editionOf(schedule: ScheduleSpec, calendars: CalendarSet): string {
   if (!("calendars" in schedule)) return "";
   const { exclude = [], only = [] } = schedule.calendars ?? {};

@@ -9,7 +9,7 @@ export interface OccurrenceOfJob {
 
 /**
  * The id of the run of an occurrence: it follows from the job and the instant. The first run of a single instant has the job's own id:
- * who asked for a one-off run was told that id, and finds the run by it although the job was changed before it ran.
+ * the caller that created a one-off run received that id, and finds the run by it even if the job was changed before it ran.
  */
 export function scheduledRunId({ jobId, schedule, nominal, runsMade }: OccurrenceOfJob): string {
   return schedule.kind === "at" && runsMade === 0 ? jobId : occurrenceRunId(jobId, nominal, "schedule");

@@ -1,13 +1,13 @@
 import type { Instant } from "@carillon/core";
-import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
+import type { Fence } from "@carillon/store";
 import { BackfillRunner } from "../../src/backfills/backfill-runner.js";
 import { PastRules } from "../../src/backfills/past-rules.js";
 import { StepTaker } from "../../src/backfills/take-step.js";
-import { CalendarCompiler } from "../../src/calendars/compile-edition.js";
-import type { Fence } from "@carillon/store";
-import type { EngineStore } from "./engine-store.js";
-import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
+import { CalendarCompiler } from "../../src/calendars/calendar-cache.js";
 import { membershipOf } from "../../src/cluster/coordinator.js";
+import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
+import { type ChangeHarness, actor, changeHarness, period } from "./change-harness.js";
+import type { EngineStore } from "./engine-store.js";
 
 export const defaults: BackfillRequest = {
   from: 0,

@@ -1,11 +1,13 @@
 import type { EverySchedule, FiringPolicy, Instant, JobSpec } from "@carillon/core";
-import { createEngine, type Engine, type EngineEvent } from "../../src/index.js";
-import { PauseExpiry } from "../../src/jobs/change/pause-expiry.js";
-import { nodeRules } from "../../src/schedules/node-rules.js";
-import { ScheduleCache } from "../../src/schedules/schedule-cache.js";
-import { type OccurrenceOutcome, settleOccurrences } from "../../src/jobs/transaction/settle-occurrences.js";
 import type { Fence } from "@carillon/store";
-import { hostPorts, newId, type StoreHarness, storeHarness } from "./store-harness.js";
+import { type Engine, type EngineEvent, createEngine } from "../../src/index.js";
+import { UpstreamEnds } from "../../src/dependencies/upstream-ends.js";
+import { PauseExpiry } from "../../src/jobs/change/job-pauser.js";
+import { type OccurrenceOutcome, fireOccurrences } from "../../src/jobs/transaction/fire-occurrences.js";
+import { DueRules } from "../../src/schedules/due-rules.js";
+import { ScheduleCache } from "../../src/schedules/schedule-cache.js";
+import { type StoreHarness, hostPorts, newId, storeHarness } from "./store-harness.js";
+import { testContext } from "./test-context.js";
 
 /** Long enough that nothing becomes due in the middle of a test. */
 export const period = 3_600_000;
@@ -13,17 +15,17 @@ export const actor = { actor: "me" };
 
 export type Row = Record<string, unknown>;
 
-/** An engine whose loops do not run: what is due stays due until a test fires it. */
+/** An engine whose loops do not run: due occurrences stay due until a test fires them. */
 export interface ChangeHarness extends StoreHarness {
   readonly engine: Engine;
   readonly api: Engine["api"];
   readonly fence: Fence;
-  /** The latest occurrence of every recurring job: a moment ago. */
+  /** The latest occurrence of every recurring job, a moment ago. */
   readonly last: Instant;
-  /** A job whose next occurrence is due since so many periods and a moment. */
+  /** Creates a job whose next occurrence has been due for so many periods and a moment. */
   recurring(over?: Partial<JobSpec>, ago?: number): Promise<string>;
   /** Fires the job's next occurrence as the scheduler would; null when it was refused. */
-  fire(jobId: string, tell?: Partial<Told>): Promise<OccurrenceOutcome | null>;
+  fire(jobId: string, over?: Partial<WheelEntry>): Promise<OccurrenceOutcome | null>;
   /** Ends pauses as the scheduler would. */
   expirePauses: PauseExpiry["resume"];
   due(jobId: string): Promise<Row>;
@@ -33,8 +35,8 @@ export interface ChangeHarness extends StoreHarness {
   select(text: string, ...values: unknown[]): Promise<Row[]>;
 }
 
-/** What a wheel believes of a job. */
-export interface Told {
+/** A job as the scheduler's wheel holds it. */
+export interface WheelEntry {
   readonly version: number;
   readonly nominal: Instant;
   readonly runsMade: number;
@@ -50,11 +52,12 @@ export async function changeHarness(
   const engine = createEngine({ database: h.db, ...hostPorts, newId, node, alone: true, onEvent, limits });
   const fence = await h.takeAll(newId());
   const last = Math.floor(h.db.clock.now()) - 1_000;
-  const expiry = new PauseExpiry(
-    h.store,
-    nodeRules({ schedules: new ScheduleCache(100, false), store: h.store.fires }),
-    () => undefined,
-  );
+  const context = testContext({ database: h.db });
+  const expiry = new PauseExpiry(context, {
+    unitOfWork: h.store.unitOfWork,
+    rules: new DueRules({ schedules: new ScheduleCache(100, false), store: h.store.fires }),
+    upstreamEnds: new UpstreamEnds(context),
+  });
   const select = async (text: string, ...values: unknown[]): Promise<Row[]> =>
     (await h.db.query({ text }, values)).rows;
   const due = async (id: string): Promise<Row> =>
@@ -67,19 +70,19 @@ export async function changeHarness(
     last,
     select,
     due,
-    expirePauses: (...asked) => expiry.resume(...asked),
+    expirePauses: (...args) => expiry.resume(...args),
     async recurring(over = {}, ago = 0) {
       const { id } = await engine.api.createJob("default", spec({ schedule: every(last), ...over }));
       await setDue(h, id, last - ago * period);
       return id;
     },
-    async fire(jobId, tell = {}) {
+    async fire(jobId, over = {}) {
       const row = await due(jobId);
-      const nominal = tell.nominal ?? Number(row["next_nominal_at"]);
+      const nominal = over.nominal ?? Number(row["next_nominal_at"]);
       const next = { nominal: nominal + period, fireAt: nominal + period };
-      const told = { version: Number(row["version"]), nominal, runsMade: Number(row["runs_made"]), ...tell };
-      const request = { fence, windows: null, rows: [{ jobId, ...told, next }] };
-      const { outcomes } = await h.store.settle((tx) => settleOccurrences(h.store.settler, tx, request));
+      const entry = { version: Number(row["version"]), nominal, runsMade: Number(row["runs_made"]), ...over };
+      const request = { fence, windows: null, rows: [{ jobId, ...entry, next }] };
+      const { outcomes } = await h.store.historyTransaction((tx) => fireOccurrences(h.store.unitOfWork, tx, request));
       return outcomes[0] ?? null;
     },
     runs: (id) => select("select * from carillon.run where job_id = $1 order by nominal_at, id", id),
@@ -96,7 +99,7 @@ export function every(last: Instant, everyMs = period): EverySchedule {
   return { kind: "every", everyMs, anchor: last - 1_000 * period };
 }
 
-/** As if the scheduler had not come to it since then. */
+/** As if no scheduler had run since then. */
 export async function setDue(h: StoreHarness, jobId: string, at: Instant): Promise<void> {
   const text = "update carillon.job_due set next_nominal_at = $2, next_fire_at = $2 where job_id = $1";
   await h.db.query({ text }, [jobId, new Date(at).toISOString()]);
@@ -117,7 +120,7 @@ export function spec(over: Partial<JobSpec> = {}): JobSpec {
 
 export const overlapping = (overlap: FiringPolicy["overlap"]): Partial<JobSpec> => ({ firing: { overlap } });
 
-/** Marks the runs of a job as taken by a worker. */
+/** Marks the runs of a job as claimed by a worker. */
 export async function startRuns(h: StoreHarness, jobId: string): Promise<void> {
   const text = `update carillon.run set state = 'running', session_id = gen_random_uuid(), fence = fence + 1
                 where job_id = $1 and state = 'queued'`;

@@ -17,7 +17,7 @@ const everyMs = 1_000;
 const overlaps: readonly OverlapPolicy[] = ["allow", "skip", "queue_one", "cancel_running"];
 /** Those that one statement fires. */
 const isSimple = (overlap: OverlapPolicy): boolean => overlap === "allow" || overlap === "skip";
-/** What a caller may be told when others change the same job. */
+/** The errors that a caller may get when others change the same job. */
 const expected = new Set(["field_invalid", "job_ended", "overlap_refused", "precondition_failed", "version_unknown"]);
 
 /** A whole number below `bound`; repeated by its seed. */
@@ -96,7 +96,7 @@ export class ChangeStorm {
     await this.#scheduler.tick();
   }
 
-  /** Reads jobs as a wheel does, lets somebody change them, and fires what it read. */
+  /** Reads jobs as a wheel does, waits for a change of one, and fires them as they were read. */
   async #fireStale(): Promise<void> {
     const { db, store, fence } = this.#h;
     const shards = fence.shards.map((shard) => shard.id);
@@ -136,10 +136,10 @@ export class ChangeStorm {
 
   /** In place of workers. */
   #endRuns(id: string): Promise<unknown> {
-    const { settle, settler } = this.#h.store;
-    return settle(async (tx) => {
-      const live = await settler.reads.live(tx, [id], { hold: true });
-      await settler.writes.endRuns(
+    const { historyTransaction, unitOfWork } = this.#h.store;
+    return historyTransaction(async (tx) => {
+      const live = await unitOfWork.reads.live(tx, [id], { hold: true });
+      await unitOfWork.writes.endRuns(
         tx,
         live.map((run) => ({ id: run.id, reason: "expired" })),
       );

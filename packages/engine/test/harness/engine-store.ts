@@ -6,7 +6,7 @@ import type { QueueCache } from "../../src/catalog/queues.js";
 import type { RankRun } from "../../src/catalog/rank-run.js";
 import type { TaskCache } from "../../src/catalog/tasks.js";
 import type { TaskDurations } from "../../src/catalog/task-durations.js";
-import { Settler } from "../../src/jobs/transaction/settler.js";
+import { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
 import { fireStore } from "../../src/scheduler/settle-fires.js";
 import type { FireStore } from "../../src/schedules/fire-store.js";
 
@@ -20,23 +20,28 @@ export interface EngineStore extends Store {
   readonly taskBook: TaskCache;
   readonly durations: TaskDurations;
   readonly rank: RankRun;
-  readonly settler: Settler;
+  readonly unitOfWork: JobUnitOfWork;
 }
 
 export function createEngineStore(db: Database): EngineStore {
   const store = createStore(db);
   const catalog = new Catalog({ store, wakeups: { announce: () => undefined } });
-  const settler = new Settler(store.settlementReads, store.settlementWrites, catalog.rank);
+  const unitOfWork = new JobUnitOfWork({
+    reads: store.jobTransactionReads,
+    writes: store.jobTransactionWrites,
+    transaction: store.historyTransaction,
+    rank: catalog.rank,
+  });
   return {
     ...store,
     catalog,
-    fires: fireStore(store, settler),
+    fires: fireStore(store, unitOfWork),
     limitOwners: catalog.limitOwners,
     namespaceBook: catalog.namespaces,
     queueBook: catalog.queues,
     taskBook: catalog.tasks,
     durations: catalog.durations,
     rank: catalog.rank,
-    settler,
+    unitOfWork,
   };
 }

@@ -7,12 +7,12 @@ import type {
   RangeView,
 } from "../../../testkit/src/conformance/fire-store/under-test.js";
 import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
-import { memoryFireStore, memorySettler } from "../../src/scheduler/memory/memory-fire-store.js";
+import { memoryFireStore, memoryUnitOfWork } from "../../src/scheduler/memory/memory-fire-store.js";
 import { insertJob } from "../../src/scheduler/memory/memory-jobs.js";
 import { endRun } from "../../src/scheduler/memory/memory-runs.js";
 import type { MemoryRun } from "../../src/scheduler/memory/memory-rows.js";
 import { MemoryTables } from "../../src/scheduler/memory/memory-tables.js";
-import type { Settler } from "../../src/jobs/transaction/settler.js";
+import type { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
 import type { NewJob, Queryable } from "@carillon/store";
 import { newId, newJob, newRun, storeHarness, toDueJob } from "./store-harness.js";
 
@@ -25,9 +25,9 @@ function wished(now: Instant, wish: JobWish): NewJob {
 }
 
 /** The row of job_due, over either store. */
-function dueRows(settler: Settler, db: Queryable): Pick<FireStoreUnderTest, "due" | "setDue"> {
+function dueRows(unitOfWork: JobUnitOfWork, db: Queryable): Pick<FireStoreUnderTest, "due" | "setDue"> {
   const due: FireStoreUnderTest["due"] = async (jobId) => {
-    const [job] = await settler.reads.read(db, [jobId], { payload: false });
+    const [job] = await unitOfWork.reads.read(db, [jobId], { payload: false });
     if (job === undefined) throw new Error(`there is no job ${jobId}`);
     return job.due;
   };
@@ -35,7 +35,7 @@ function dueRows(settler: Settler, db: Queryable): Pick<FireStoreUnderTest, "due
     due,
     async setDue(jobId, change) {
       const now = await due(jobId);
-      await settler.writes.move(db, [{ jobId, expectedVersion: now.version, due: { ...now, ...change } }]);
+      await unitOfWork.writes.move(db, [{ jobId, expectedVersion: now.version, due: { ...now, ...change } }]);
     },
   };
 }
@@ -51,7 +51,7 @@ export async function memoryFireStoreUnderTest(): Promise<FireStoreUnderTest> {
     return run;
   };
   return {
-    ...dueRows(memorySettler(tables), noSql),
+    ...dueRows(memoryUnitOfWork(tables), noSql),
     store: memoryFireStore(tables),
     now: () => now,
     async takeAll() {
@@ -117,7 +117,7 @@ export async function postgresFireStoreUnderTest(): Promise<FireStoreUnderTest> 
   const select = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
     (await h.db.query<Row>({ text }, values)).rows;
   return {
-    ...dueRows(h.store.settler, h.db),
+    ...dueRows(h.store.unitOfWork, h.db),
     store: h.store.fires,
     now: () => Math.floor(h.db.clock.now()),
     takeAll: () => h.takeAll(newId()),

@@ -15,7 +15,7 @@ export interface CalendarEdition {
 export interface StoredCalendar extends CalendarEdition {
   readonly namespaceId: number;
   readonly name: string;
-  /** Null when the asker has this edition. */
+  /** null: the caller has this edition. */
   readonly definition: CalendarDefinition | null;
 }
 
@@ -33,7 +33,7 @@ export interface CalendarPut {
 export interface CalendarStore {
   revision(): Promise<number>;
   inForce(known: readonly CalendarEdition[]): Promise<CalendarsInForce>;
-  /** Definitions as of a version; one that is missing has been deleted. */
+  /** Definitions as of a version; a missing one was deleted. */
   versions(
     db: Queryable,
     editions: readonly CalendarEdition[],
@@ -45,7 +45,7 @@ export interface CalendarStore {
     namespaceId: number,
     put: CalendarPut,
   ): Promise<{ calendar: CalendarView; outcome: "created" | "replaced" | "same" }>;
-  /** False when there is none. Throws calendar_in_use, precondition_failed. */
+  /** false: there is none. Throws calendar_in_use, precondition_failed. */
   delete(namespaceId: number, name: string, ifVersion?: number): Promise<boolean>;
 }
 
@@ -128,7 +128,7 @@ function calendarWrites(db: Database, statements: Statements): Writes {
     const before = await held(tx, namespaceId, definition.name, ifVersion);
     if (before === null) {
       const [made] = (await tx.query<CalendarRow>(insert, [namespaceId, definition.name, text])).rows;
-      // Somebody made it since: by now its row can be held.
+      // Another transaction made it since: now its row can be locked.
       if (made === undefined) return putOnce(tx, namespaceId, put);
       await grow(tx, ["calendars"]);
       return { calendar: toView(made), outcome: "created" };
@@ -146,7 +146,7 @@ function calendarWrites(db: Database, statements: Statements): Writes {
       db.transaction(async (tx) => {
         const before = await held(tx, namespaceId, name, ifVersion);
         if (before === null) return false;
-        const { rows } = await tx.query<{ id: string; key: string | null }>(users, [before.id, mostNamed]);
+        const { rows } = await tx.query<{ id: string; key: string | null }>(users, [before.id, maxNamed]);
         if (rows.length > 0) throw inUse(name, rows);
         await tx.query(remove, [before.id]);
         await grow(tx, ["calendars"]);
@@ -156,18 +156,18 @@ function calendarWrites(db: Database, statements: Statements): Writes {
 }
 
 /** Users of a calendar that an error names. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 function inUse(name: string, jobs: readonly { id: string; key: string | null }[]): CarillonError {
   const some = jobs.map(({ id, key }) => (key === null ? formatId("job", id) : `@${key}`)).join(", ");
-  const detail = `jobs use the calendar "${name}": ${some}${jobs.length < mostNamed ? "" : " …"}; change or cancel them first`;
+  const detail = `Jobs use the calendar "${name}" (${some}${jobs.length < maxNamed ? "" : " …"}): change or cancel them first.`;
   return new CarillonError("calendar_in_use", detail);
 }
 
 function otherVersion(name: string, version: number | undefined, asked: number): CarillonError {
   const has =
-    version === undefined ? `there is no calendar "${name}"` : `the calendar "${name}" has version ${version}`;
-  return new CarillonError("precondition_failed", `${has} and the change asks for ${asked}: read it again`);
+    version === undefined ? `There is no calendar "${name}"` : `The calendar "${name}" has version ${version}`;
+  return new CarillonError("precondition_failed", `${has}, not version ${asked}: read it again.`);
 }
 
 function editionColumns(editions: readonly CalendarEdition[]): unknown[] {
@@ -200,7 +200,7 @@ export interface CalendarLink extends CalendarEdition {
   readonly shard: number;
 }
 
-/** The same for a job that is stored, with what the calendar is now. */
+/** The same for a stored job, with the present version of the calendar. */
 export interface SeenCalendar {
   readonly jobId: string;
   readonly calendarId: number;
@@ -209,9 +209,9 @@ export interface SeenCalendar {
   readonly version: number;
 }
 
-/** Which jobs follow which calendars. Writes run in the caller's transaction. */
+/** The calendars that jobs follow. Writes run in the caller's transaction. */
 export interface CalendarLinks {
-  /** Keeps calendars from being deleted until the transaction is over; answers those that exist. */
+  /** Prevents the deletion of calendars until the transaction ends; returns those that exist. */
   pin(tx: Queryable, ids: readonly number[]): Promise<Set<number>>;
   link(tx: Queryable, links: readonly CalendarLink[]): Promise<void>;
   unlink(tx: Queryable, jobIds: readonly string[]): Promise<void>;
@@ -219,10 +219,10 @@ export interface CalendarLinks {
   behind(shards: readonly number[], limit: number): Promise<string[]>;
   /** The same among these jobs. */
   behindOf(db: Queryable, jobIds: readonly string[]): Promise<string[]>;
-  /** Takes jobs that nobody else holds. */
+  /** Locks jobs that no other transaction holds. */
   lock(tx: Queryable, jobIds: readonly string[]): Promise<string[]>;
   ofJobs(tx: Queryable, jobIds: readonly string[]): Promise<SeenCalendar[]>;
-  /** Their next time is computed with the present version now. */
+  /** Records that their next time is computed with the present version. */
   see(tx: Queryable, seen: readonly SeenCalendar[]): Promise<void>;
 }
 

@@ -5,12 +5,12 @@ import type { Queryable } from "../db/queryable.js";
 import { growRevisions } from "../limits/limit-owners.js";
 import type { Statements } from "../sql/statements.js";
 
-/** Maintenance windows as their users write them; `windows.ts` has them as the scheduler reads them. */
+/** Maintenance windows as callers write them. */
 export interface WindowStore {
   find(namespaceId: number, name: string): Promise<WindowView | null>;
   list(namespaceId: number, after: string | null, limit: number): Promise<WindowView[]>;
   put(namespaceId: number, window: MaintenanceWindow): Promise<{ window: WindowView; created: boolean }>;
-  /** False when there is none. */
+  /** false: there is none. */
   delete(namespaceId: number, name: string): Promise<boolean>;
 }
 

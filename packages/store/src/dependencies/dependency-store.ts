@@ -14,33 +14,33 @@ import type { Statements } from "../sql/statements.js";
 
 export type AwaitedEnd = AfterSchedule["after"][number]["on"];
 
-/** A job waits for the runs of another. */
+/** A job waits for the runs of another job. */
 export interface NewDependency {
   readonly jobId: string;
   readonly position: number;
   readonly namespaceId: number;
-  /** Of the job that waits. */
+  /** The shard of the waiting job. */
   readonly shard: number;
   readonly upstreamId: string;
   readonly on: AwaitedEnd;
   readonly when: string | null;
 }
 
-/** The same with what is met of it. */
+/** The same with its progress. */
 export interface Dependency extends Pick<NewDependency, "jobId" | "position" | "upstreamId" | "on" | "when"> {
-  /** The latest run of the upstream job that fits, since the job that waits was fired last. */
+  /** The latest run of the upstream job that fits, since the last fire of the waiting job. */
   readonly metRunId: string | null;
   readonly metAt: Instant | null;
-  /** The end of the latest run that was looked at, whether it fitted or not. */
-  readonly seenAt: Instant | null;
+  /** The end of the latest processed run, whether it fits or not. */
+  readonly lastEndAt: Instant | null;
 }
 
-/** A run of an upstream job ended, and the job that waits has not been told. */
+/** The end of a run of an upstream job that the waiting job has not processed. */
 export interface UpstreamEnd {
   readonly jobId: string;
   readonly position: number;
   readonly runId: string;
-  /** null: it did not end, its row went for another reason. */
+  /** null: the run did not end, its row was deleted for another reason. */
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped" | null;
   readonly reason: string | null;
   readonly attempt: number | null;
@@ -48,7 +48,7 @@ export interface UpstreamEnd {
   readonly error: unknown;
   readonly payload: unknown;
   readonly endedAt: Instant;
-  /** The trace that it went on in: what it starts does so too. */
+  /** The trace of the run; the run that it starts continues it. */
   readonly trace: TraceContext | null;
 }
 
@@ -63,38 +63,42 @@ export interface Neighbour {
   readonly state: JobState;
 }
 
-/** Ends that a job was not told of: `count` of them in a span; null: none. */
-export interface UntoldEnds {
+/** Ends that a job has not processed: `count` of them in a span. */
+export interface PendingEnds {
   readonly count: number;
   readonly from: Instant;
   readonly to: Instant;
 }
 
-/** Which jobs wait for which. Writes run in the caller's transaction, with the waiting jobs locked. */
+/** The dependencies between jobs. Writes run in the caller's transaction, with the waiting jobs locked. */
 export interface DependencyStore {
   resolve(tx: Queryable, namespaceId: number, names: JobNames): Promise<{ id: string; key: string | null }[]>;
-  /** The jobs must be locked; answers those that have not ended. */
-  feed(tx: Queryable, upstreamIds: readonly string[]): Promise<string[]>;
+  /** Marks jobs and their live runs: each end is stored for the waiting jobs. The jobs must be locked; returns those that have not ended. */
+  markUpstream(tx: Queryable, upstreamIds: readonly string[]): Promise<string[]>;
   link(tx: Queryable, dependencies: readonly NewDependency[]): Promise<void>;
   unlink(tx: Queryable, jobIds: readonly string[]): Promise<void>;
   detach(tx: Queryable, upstreamId: string): Promise<string[]>;
-  /** Whether one of the upstream jobs waits for this one; nobody else of the namespace changes what waits meanwhile. */
+  /** Whether one of the upstream jobs waits for this one; no other transaction changes dependencies of the namespace meanwhile. */
   leadsTo(tx: Queryable, namespaceId: number, upstreamIds: readonly string[], jobId: string): Promise<boolean>;
   neighbours(db: Queryable, jobId: string, most: number): Promise<Neighbour[]>;
-  /** Whether any job waits for another. */
-  anyIn(db: Queryable): Promise<boolean>;
-  /** Jobs that are to be told something; `shards` null: of all. */
-  openJobs(db: Queryable, shards: readonly number[] | null, limit: number): Promise<string[]>;
-  /** The first of them: so many, and of so many bytes. */
-  ends(tx: Queryable, jobIds: readonly string[], limit: number, bytes?: number): Promise<UpstreamEnd[]>;
   ofJobs(tx: Queryable, jobIds: readonly string[]): Promise<Dependency[]>;
-  told(tx: Queryable, ends: readonly UpstreamEnd[]): Promise<void>;
-  meet(tx: Queryable, dependencies: readonly Dependency[]): Promise<void>;
-  park(tx: Queryable, jobIds: readonly string[]): Promise<void>;
-  /** What a paused job has not been told. */
-  untold(db: Queryable, jobId: string): Promise<UntoldEnds | null>;
-  /** Answers how many there were, and those that it will not be told. */
-  release(tx: Queryable, jobId: string, choice: MissedChoice): Promise<{ count: number; dropped: UntoldEnds | null }>;
+}
+
+/** The ends of upstream runs that waiting jobs have not processed. Writes run in the caller's transaction, with the waiting jobs locked. */
+export interface UpstreamEndStore {
+  /** Whether any job waits for another, or has an end to process. */
+  hasAny(db: Queryable): Promise<boolean>;
+  /** Jobs with ends to process; `shards` null: of all shards. */
+  waitingJobs(db: Queryable, shards: readonly number[] | null, limit: number): Promise<string[]>;
+  /** The first ends: at most so many, and of so many bytes. */
+  list(tx: Queryable, jobIds: readonly string[], limit: number, bytes?: number): Promise<UpstreamEnd[]>;
+  delete(tx: Queryable, ends: readonly UpstreamEnd[]): Promise<void>;
+  saveProgress(tx: Queryable, dependencies: readonly Dependency[]): Promise<void>;
+  defer(tx: Queryable, jobIds: readonly string[]): Promise<void>;
+  /** The ends that a paused job has not processed; null: none. */
+  pending(db: Queryable, jobId: string): Promise<PendingEnds | null>;
+  /** Returns the number of ends, and those that the choice drops. */
+  release(tx: Queryable, jobId: string, choice: MissedChoice): Promise<{ count: number; dropped: PendingEnds | null }>;
 }
 
 export interface JobNames {
@@ -103,29 +107,24 @@ export interface JobNames {
 }
 
 /** Outputs and payloads that are read at a time, as they are stored: conditions may need all of them. */
-const mostBytes = 4_194_304;
+const maxBytes = 4_194_304;
 
 export function dependencyStore(statements: Statements): DependencyStore {
-  return { ...linkWrites(statements), ...endReads(statements), ...endWrites(statements) };
-}
-
-type LinkWrites = Pick<DependencyStore, "resolve" | "feed" | "link" | "unlink" | "detach" | "leadsTo" | "neighbours">;
-
-function linkWrites(statements: Statements): LinkWrites {
   const resolve = statements.get("dependency.resolve");
-  const feed = statements.get("dependency.feed");
+  const markUpstream = statements.get("dependency.feed");
   const link = statements.get("dependency.link");
   const unlink = statements.get("dependency.unlink");
   const detach = statements.get("dependency.detach");
   const alone = statements.get("dependency.alone");
   const leadsTo = statements.get("dependency.leads_to");
   const ofJob = statements.get("dependency.of_job");
+  const ofJobs = statements.get("dependency.of_jobs");
   return {
     async resolve(tx, namespaceId, { ids, keys }) {
       return (await tx.query<{ id: string; key: string | null }>(resolve, [namespaceId, ids, keys])).rows;
     },
-    async feed(tx, upstreamIds) {
-      return (await tx.query<{ job_id: string }>(feed, [upstreamIds])).rows.map((row) => row.job_id);
+    async markUpstream(tx, upstreamIds) {
+      return (await tx.query<{ job_id: string }>(markUpstream, [upstreamIds])).rows.map((row) => row.job_id);
     },
     async link(tx, dependencies) {
       if (dependencies.length > 0) await tx.query(link, linkParameters(dependencies));
@@ -143,61 +142,51 @@ function linkWrites(statements: Statements): LinkWrites {
     async neighbours(db, jobId, most) {
       return (await db.query<NeighbourRow>(ofJob, [jobId, most])).rows.map(toNeighbour);
     },
-  };
-}
-
-type EndReads = Pick<DependencyStore, "anyIn" | "openJobs" | "ends" | "ofJobs" | "untold">;
-
-function endReads(statements: Statements): EndReads {
-  const any = statements.get("dependency.any");
-  const openJobs = statements.get("dependency.open_jobs");
-  const ends = statements.get("dependency.events");
-  const ofJobs = statements.get("dependency.of_jobs");
-  const parked = statements.get("dependency.parked");
-  return {
-    async anyIn(db) {
-      return (await db.query<{ is_used: boolean }>(any)).rows[0]?.is_used ?? false;
-    },
-    async openJobs(db, shards, limit) {
-      const of = shards === null ? null : shardArray(shards);
-      return (await db.query<{ job_id: string }>(openJobs, [of, limit])).rows.map((row) => row.job_id);
-    },
-    async ends(tx, jobIds, limit, bytes = mostBytes) {
-      return (await tx.query<EndRow>(ends, [jobIds, limit, bytes])).rows.map(toEnd);
-    },
     async ofJobs(tx, jobIds) {
       return (await tx.query<DependencyRow>(ofJobs, [jobIds])).rows.map(toDependency);
     },
-    async untold(db, jobId) {
-      return toUntold((await db.query<UntoldRow>(parked, [jobId])).rows[0]);
-    },
   };
 }
 
-type EndWrites = Pick<DependencyStore, "told" | "meet" | "park" | "release">;
-
-function endWrites(statements: Statements): EndWrites {
-  const told = statements.get("dependency.told");
-  const meet = statements.get("dependency.meet");
-  const park = statements.get("dependency.park");
+export function upstreamEndStore(statements: Statements): UpstreamEndStore {
+  const any = statements.get("dependency.any");
+  const waitingJobs = statements.get("dependency.open_jobs");
+  const list = statements.get("dependency.events");
+  const pending = statements.get("dependency.parked");
+  const remove = statements.get("dependency.told");
+  const saveProgress = statements.get("dependency.meet");
+  const defer = statements.get("dependency.park");
   const release = statements.get("dependency.release");
   return {
-    async told(tx, ends) {
+    async hasAny(db) {
+      return (await db.query<{ is_used: boolean }>(any)).rows[0]?.is_used ?? false;
+    },
+    async waitingJobs(db, shards, limit) {
+      const of = shards === null ? null : shardArray(shards);
+      return (await db.query<{ job_id: string }>(waitingJobs, [of, limit])).rows.map((row) => row.job_id);
+    },
+    async list(tx, jobIds, limit, bytes = maxBytes) {
+      return (await tx.query<EndRow>(list, [jobIds, limit, bytes])).rows.map(toEnd);
+    },
+    async delete(tx, ends) {
       if (ends.length === 0) return;
       const values = columns(ends, [(end) => end.jobId, (end) => end.position, (end) => end.runId]);
-      const { rowCount } = await tx.query(told, values);
+      const { rowCount } = await tx.query(remove, values);
       if (rowCount !== ends.length)
-        throw new Error(`${rowCount} of ${ends.length} ends were there that this transaction holds the jobs of`);
+        throw new Error(`${rowCount} of ${ends.length} ends of jobs that this transaction holds were deleted`);
     },
-    async meet(tx, dependencies) {
-      if (dependencies.length > 0) await tx.query(meet, meetParameters(dependencies));
+    async saveProgress(tx, dependencies) {
+      if (dependencies.length > 0) await tx.query(saveProgress, progressParameters(dependencies));
     },
-    async park(tx, jobIds) {
-      if (jobIds.length > 0) await tx.query(park, [jobIds]);
+    async defer(tx, jobIds) {
+      if (jobIds.length > 0) await tx.query(defer, [jobIds]);
+    },
+    async pending(db, jobId) {
+      return toPending((await db.query<PendingRow>(pending, [jobId])).rows[0]);
     },
     async release(tx, jobId, choice) {
-      const [row] = (await tx.query<UntoldRow & { of: number }>(release, [jobId, choice])).rows;
-      return { count: row?.of ?? 0, dropped: toUntold(row) };
+      const [row] = (await tx.query<PendingRow & { of: number }>(release, [jobId, choice])).rows;
+      return { count: row?.of ?? 0, dropped: toPending(row) };
     },
   };
 }
@@ -214,13 +203,13 @@ function linkParameters(dependencies: readonly NewDependency[]): unknown[] {
   ]);
 }
 
-function meetParameters(dependencies: readonly Dependency[]): unknown[] {
+function progressParameters(dependencies: readonly Dependency[]): unknown[] {
   return columns(dependencies, [
     (one) => one.jobId,
     (one) => one.position,
     (one) => one.metRunId,
     (one) => timestampOrNull(one.metAt),
-    (one) => timestampOrNull(one.seenAt),
+    (one) => timestampOrNull(one.lastEndAt),
   ]);
 }
 
@@ -244,7 +233,7 @@ function toDependency(row: DependencyRow): Dependency {
     when: row.condition,
     metRunId: row.met_run_id,
     metAt: row.met_at,
-    seenAt: row.seen_at,
+    lastEndAt: row.seen_at,
   };
 }
 
@@ -296,18 +285,18 @@ function toNeighbour(row: NeighbourRow): Neighbour {
   return { side, jobId, key, on, when, metRunId, metAt, state };
 }
 
-interface UntoldRow {
+interface PendingRow {
   count: number;
   from_at: Instant | null;
   to_at: Instant | null;
 }
 
-function toUntold(row: UntoldRow | undefined): UntoldEnds | null {
+function toPending(row: PendingRow | undefined): PendingEnds | null {
   if (row === undefined || row.from_at === null || row.to_at === null) return null;
   return { count: row.count, from: row.from_at, to: row.to_at };
 }
 
-/** A run whose end started another. */
+/** A run whose end started another run. */
 export interface UpstreamRun {
   readonly id: string;
   readonly jobId: string;
@@ -316,16 +305,16 @@ export interface UpstreamRun {
   readonly reason: string | null;
   readonly finishedAt: Instant;
   readonly output: unknown;
-  /** It has more bytes than are handed on. */
+  /** The output has more bytes than a handler receives. */
   readonly isOutputCut: boolean;
   readonly error: RunError | null;
 }
 
-/** What a run that others' ends started may know of them. */
+/** The upstream runs of a run. */
 export interface UpstreamReads {
-  /** What asked for a run that ended; null: it is not there any more. */
+  /** The trigger of an ended run; null: history does not have it any more. */
   trigger(namespaceId: number, runId: string): Promise<string | null>;
-  /** Those that history still has, in the order asked for. */
+  /** The runs that history still has, in the order of the ids. */
   runs(namespaceId: number, runIds: readonly string[]): Promise<UpstreamRun[]>;
 }
 

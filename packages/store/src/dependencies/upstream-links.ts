@@ -1,9 +1,9 @@
 import { type AfterSchedule, CarillonError, formatId, parseId } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, JobNames, NewDependency } from "./dependency-store.js";
-import type { SettlementReads } from "../jobs/job-transaction-store.js";
+import type { JobTransactionReads } from "../jobs/job-transaction-store.js";
 
-/** A job that is to wait for others. */
+/** A job that waits for others. */
 export interface WaitingJob {
   readonly id: string;
   readonly namespaceId: number;
@@ -11,42 +11,42 @@ export interface WaitingJob {
   readonly schedule: AfterSchedule;
 }
 
-/** A job that is to be waited for is not there: it may be a one-off job that is its run alone. */
+/** An upstream job does not exist; it may be a one-off job that is stored as its run alone. */
 export class UpstreamUnknown extends CarillonError {
   readonly schedule: AfterSchedule;
 
   constructor(schedule: AfterSchedule, job: string, position: number) {
     const code = "upstream_unknown";
-    const detail = `there is no job ${JSON.stringify(job)} that has not ended; name one by its key or its id`;
+    const detail = `There is no job ${JSON.stringify(job)} that has not ended: name one by its key or its id.`;
     super(code, detail, { items: [{ pointer: `/schedule/after/${position}/job`, code, detail }] });
     this.schedule = schedule;
   }
 }
 
-/** What a job will wait for, with the upstream jobs locked; or why it cannot. */
-export type Held = readonly NewDependency[] | CarillonError;
+/** The dependencies of a job, with the upstream jobs locked; or the error that refuses them. */
+export type ResolvedDependencies = readonly NewDependency[] | CarillonError;
 
-/** Ties jobs to those that they wait for. Runs in the caller's transaction. */
+/** Links jobs to their upstream jobs. Runs in the caller's transaction. */
 export class UpstreamLinks {
   readonly #dependencies: DependencyStore;
-  readonly #reads: Pick<SettlementReads, "lock">;
+  readonly #reads: Pick<JobTransactionReads, "lock">;
 
-  constructor(dependencies: DependencyStore, reads: Pick<SettlementReads, "lock">) {
+  constructor(dependencies: DependencyStore, reads: Pick<JobTransactionReads, "lock">) {
     this.#dependencies = dependencies;
     this.#reads = reads;
   }
 
   /**
-   * Finds and locks what jobs are to wait for, so that every run of it, live or to come, says that somebody waits. What is
-   * wrong with one job does not keep the others from it.
+   * Finds, locks and marks the upstream jobs, so that each of their live and later runs stores its end. An error of one job does not affect
+   * the others.
    */
-  async hold(tx: Queryable, jobs: readonly WaitingJob[]): Promise<Map<string, Held>> {
-    const found = new Map<string, Held>();
+  async resolve(tx: Queryable, jobs: readonly WaitingJob[]): Promise<Map<string, ResolvedDependencies>> {
+    const found = new Map<string, ResolvedDependencies>();
     for (const job of jobs) found.set(job.id, await this.#find(tx, job));
     const wanted = new Set([...found.values()].flatMap((held) => (isRefused(held) ? [] : held.map(upstreamOf))));
     if (wanted.size === 0) return found;
     await this.#reads.lock(tx, [...wanted].sort());
-    const alive = new Set(await this.#dependencies.feed(tx, [...wanted]));
+    const alive = new Set(await this.#dependencies.markUpstream(tx, [...wanted]));
     for (const { id, schedule } of jobs) {
       const held = found.get(id) ?? [];
       const gone = isRefused(held) ? undefined : held.find((one) => !alive.has(one.upstreamId));
@@ -60,16 +60,16 @@ export class UpstreamLinks {
     await this.#dependencies.link(tx, dependencies);
   }
 
-  /** The same for a job that exists: it must not wait for itself, however many jobs lie between. Throws what is wrong. */
+  /** The same for an existing job, which must not wait for itself directly or through others. Throws upstream_unknown, dependency_cycle. */
   async relink(tx: Queryable, job: WaitingJob): Promise<void> {
-    const held = (await this.hold(tx, [job])).get(job.id) ?? [];
+    const held = (await this.resolve(tx, [job])).get(job.id) ?? [];
     if (isRefused(held)) throw held;
     await this.#dependencies.unlink(tx, [job.id]);
     if (await this.#dependencies.leadsTo(tx, job.namespaceId, held.map(upstreamOf), job.id)) throw cycle();
     await this.link(tx, held);
   }
 
-  /** False: somebody ended a job that it names, and detached it from that. */
+  /** false: an upstream job was cancelled with detach. */
   async isWhole(tx: Queryable, { id, schedule }: Pick<WaitingJob, "id" | "schedule">): Promise<boolean> {
     return (await this.#dependencies.ofJobs(tx, [id])).length === schedule.after.length;
   }
@@ -78,7 +78,7 @@ export class UpstreamLinks {
     return this.#dependencies.unlink(tx, jobIds);
   }
 
-  async #find(tx: Queryable, { id, namespaceId, shard, schedule }: WaitingJob): Promise<Held> {
+  async #find(tx: Queryable, { id, namespaceId, shard, schedule }: WaitingJob): Promise<ResolvedDependencies> {
     const known = await this.#dependencies.resolve(tx, namespaceId, namesIn(schedule));
     const held: NewDependency[] = [];
     for (const [position, { job, on, when = null }] of schedule.after.entries()) {
@@ -92,7 +92,7 @@ export class UpstreamLinks {
   }
 }
 
-export function isRefused(held: Held): held is CarillonError {
+export function isRefused(held: ResolvedDependencies): held is CarillonError {
   return held instanceof CarillonError;
 }
 
@@ -114,6 +114,6 @@ const upstreamOf = (dependency: NewDependency): string => dependency.upstreamId;
 
 function cycle(): CarillonError {
   const code = "dependency_cycle";
-  const detail = "the job would wait for itself, directly or through others";
+  const detail = "The job would wait for itself, directly or through other jobs.";
   return new CarillonError(code, detail, { items: [{ pointer: "/schedule/after", code, detail }] });
 }

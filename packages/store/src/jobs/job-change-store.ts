@@ -11,7 +11,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 import type { StoredPause } from "./stored-pause.js";
 
-/** The part of a change that every kind of it has. */
+/** The part that all changes of a job have. */
 export interface JobTouch {
   readonly id: string;
   readonly expectedVersion: number;
@@ -22,7 +22,7 @@ export interface JobTouch {
 
 export interface NewDefinition {
   readonly id: string;
-  /** The new one. */
+  /** The new version. */
   readonly version: number;
   readonly lane: number;
   readonly spec: JobSpec;
@@ -31,7 +31,7 @@ export interface NewDefinition {
 
 export interface ReplacedDefinition {
   readonly jobId: string;
-  /** The last that it had. */
+  /** Its last version. */
   readonly version: number;
   readonly spec: JobSpec;
   readonly validFrom: Instant;
@@ -52,7 +52,7 @@ export type LedgerPlace = Pick<LedgerRow, "from_at" | "version" | "reason">;
 
 /** Writes of a change run in the caller's transaction, with the row of job_due locked. */
 export interface JobChangeStore {
-  /** Throws if a row is not as it was when it was locked. */
+  /** Throws if a row differs from the locked one. */
   touch(tx: Queryable, jobs: readonly JobTouch[]): Promise<void>;
   keepVersion(tx: Queryable, replaced: ReplacedDefinition): Promise<void>;
   redefine(tx: Queryable, definition: NewDefinition): Promise<void>;
@@ -60,11 +60,11 @@ export interface JobChangeStore {
   definitionOf(db: Queryable, jobId: string, version: number): Promise<JobSpec | null>;
   versions(db: Queryable, jobId: string, before: number | null, limit: number): Promise<ReplacedDefinition[]>;
   occurrences(db: Queryable, jobId: string, before: LedgerPlace | null, limit: number): Promise<LedgerRow[]>;
-  /** The run that a one-off job is, locked, and in the hot table afterwards; null if it has ended or there is none. */
+  /** Locks the run as which a one-off job is stored, and moves it to the hot table; null if it has ended or does not exist. */
   holdRun(tx: Queryable, namespaceId: number, id: string): Promise<LiveRunStatus | null>;
-  /** False if somebody else was faster. The run must be held. */
+  /** false: another transaction was faster. The run must be locked. */
   adoptLive(tx: Queryable, id: string, urgency: number): Promise<boolean>;
-  /** False if there is none, if it was cancelled, or if somebody else was faster. */
+  /** false: there is no such run, it was cancelled, or another transaction was faster. */
   adoptEnded(tx: Queryable, ended: EndedOneOff): Promise<boolean>;
 }
 

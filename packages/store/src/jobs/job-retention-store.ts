@@ -4,11 +4,11 @@ import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** One part of a round through a table. */
+/** One part of a pass through a table. */
 export interface SweptPart<Place> {
-  /** Where to go on; null at the end of the table. */
+  /** Where the next part starts; null: the table ends here. */
   readonly next: Place | null;
-  /** How many went. */
+  /** How many rows were deleted. */
   readonly gone: number;
 }
 
@@ -20,18 +20,18 @@ export interface LedgerKey {
   readonly reason: string;
 }
 
-/** Removes what is on record about jobs and is older than what is kept. */
+/** Deletes records of jobs that are older than the retention time. */
 export interface RetentionSweeps {
-  /** Looks at so many entries of the ledger after this one. */
+  /** Checks so many entries of the ledger after this one. */
   ledger(after: LedgerKey | null, before: Instant, limit: number): Promise<SweptPart<LedgerKey>>;
-  /** Looks at so many jobs after this one. */
+  /** Checks so many jobs after this one. */
   jobs(after: string | null, before: Instant, limit: number): Promise<SweptPart<string>>;
-  /** Answers how many went. */
+  /** Returns how many were deleted. */
   backfills(before: Instant, limit: number): Promise<number>;
 }
 
-const nobody = "00000000-0000-0000-0000-000000000000";
-const beginning: LedgerKey = { jobId: nobody, from: 0, version: 0, reason: "" };
+const lowestJobId = "00000000-0000-0000-0000-000000000000";
+const beginning: LedgerKey = { jobId: lowestJobId, from: 0, version: 0, reason: "" };
 
 export function retentionSweeps(db: Queryable, statements: Statements): RetentionSweeps {
   const ledger = statements.get("retention.ledger");
@@ -49,7 +49,7 @@ export function retentionSweeps(db: Queryable, statements: Statements): Retentio
     },
     async jobs(after, before, limit) {
       type Row = { job_id: string | null; seen: number; gone: number };
-      const values = [after ?? nobody, timestampParam(before), lowestId(before), limit];
+      const values = [after ?? lowestJobId, timestampParam(before), lowestId(before), limit];
       const [row] = (await db.query<Row>(jobs, values)).rows;
       if (row === undefined) return { next: null, gone: 0 };
       return { next: row.seen < limit ? null : row.job_id, gone: row.gone };

@@ -40,33 +40,33 @@ export interface NewJob {
   readonly nextNominal: Instant | null;
   readonly nextFireAt: Instant | null;
   readonly maxRuns: number | null;
-  /** Only what differs from the defaults. */
+  /** Only the values that differ from the defaults. */
   readonly firing: Partial<FiringPolicy>;
   readonly overlap: OverlapPolicy;
   /** Occurrences up to here are fired however late they are. */
   readonly catchUpTo: Instant | null;
-  /** Those that its schedule names, as its next time was computed with them; absent where there are none. */
+  /** The editions with which its next time was computed; absent if its schedule names no calendar. */
   readonly calendars?: readonly CalendarEdition[];
 }
 
 /**
- * When it was stored; null: its key is taken. calendar_gone: a calendar that it names has just been deleted. An error: what it
- * is to wait for is not there.
+ * When it was stored; null: its key is taken. calendar_gone: a calendar that it names has just been deleted. An error: an
+ * upstream job does not exist.
  */
 export type StoredJob = Instant | null | "calendar_gone" | CarillonError;
 
 export interface JobStore {
-  /** What became of each, by id; one that is missing has a key that is taken. */
+  /** The outcome of each job, by id; a missing one has a key that is taken. */
   insert(jobs: readonly NewJob[], tx?: Queryable): Promise<Map<string, StoredJob>>;
   find(namespaceId: number, ids: readonly string[]): Promise<JobRow[]>;
-  /** What a job waits for, and who waits for it; a bounded number of each. */
+  /** The jobs that it waits for, and those that wait for it; a bounded number of each. */
   neighbours(id: string): Promise<Neighbour[]>;
-  /** The job that has the key, else the newest of those that had it and ended. */
+  /** The job that has the key, else the newest ended one that had it. */
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
   /** The jobs that have these keys now, the newest first. */
   ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobRow[]>;
   list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>>;
-  /** How many there are: by the planner's statistics, or counted up to a number. */
+  /** The number of jobs: by the planner's statistics, or counted up to a bound. */
   estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
   count(namespaceId: number, filter: JobListFilter, most: number): Promise<number>;
 }
@@ -77,8 +77,8 @@ export interface JobLinks {
   readonly dependencies: DependencyStore;
 }
 
-/** Of each kind. */
-const mostNeighbours = 100;
+/** Neighbours of each side. */
+const maxNeighbours = 100;
 
 export function jobStore(db: Database, statements: Statements, links: JobLinks): JobStore {
   const insert = statements.get("job.insert");
@@ -100,7 +100,7 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
     async find(namespaceId, ids) {
       return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
     },
-    neighbours: (id) => links.dependencies.neighbours(db, id, mostNeighbours),
+    neighbours: (id) => links.dependencies.neighbours(db, id, maxNeighbours),
     async idOfKey(namespaceId, key) {
       return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
     },
@@ -120,11 +120,11 @@ interface LinkedInsert {
   readonly insertOn: (on: Queryable, jobs: readonly NewJob[]) => Promise<Map<string, StoredJob>>;
 }
 
-/** Whoever deletes a calendar or an upstream job waits for its new users, or they find it gone. */
+/** A transaction that deletes a calendar or an upstream job waits for its new users, or they find it gone. */
 async function insertLinked({ tx, jobs, links, insertOn }: LinkedInsert): Promise<Map<string, StoredJob>> {
   const ids = new Set(jobs.flatMap((job) => (job.calendars ?? []).map((one) => one.id)));
   const pinned = await links.calendars.pin(tx, [...ids]);
-  const held = await links.upstreams.hold(tx, jobs.flatMap(toWaiting));
+  const held = await links.upstreams.resolve(tx, jobs.flatMap(toWaiting));
   const errorOf = (job: NewJob): StoredJob | undefined => {
     const upstreams = held.get(job.id) ?? [];
     if (isRefused(upstreams)) return upstreams;
@@ -201,7 +201,7 @@ export interface JobRow {
   readonly fired_through: Instant | null;
   /** Runs that may be live, the newest last. */
   readonly run_ids: readonly string[];
-  /** Others wait for its runs; only where one job is asked for. */
+  /** Other jobs wait for its runs; only when a single job is read. */
   readonly has_downstream?: boolean | null;
 }
 

@@ -25,7 +25,7 @@ export interface LockedJob {
   readonly task: string;
   readonly queue: string;
   readonly priority: number;
-  /** null where it was not asked for. */
+  /** null unless it was requested. */
   readonly payload: unknown;
   readonly schedule: ScheduleSpec;
   readonly policy: RunPolicy;
@@ -43,7 +43,7 @@ export interface LockedJob {
   readonly now: Instant;
 }
 
-/** What job_due holds of a job. */
+/** The columns of job_due. */
 export interface DueState {
   readonly class: number;
   readonly state: JobState;
@@ -55,13 +55,13 @@ export interface DueState {
   readonly maxRuns: number | null;
   readonly overlap: OverlapPolicy;
   readonly runsMade: number;
-  /** Runs that may be live, the newest last, which stays when it has ended. */
+  /** Runs that may be live, the newest last; the newest stays when it has ended. */
   readonly runIds: readonly string[];
-  /** The range of the ledger that still grows. */
+  /** The begin of the ledger's open range, which still grows. */
   readonly ledgerFrom: Instant | null;
   readonly ledgerReason: string | null;
   readonly catchUpTo: Instant | null;
-  /** Why the occurrence that is due waits; null as a rule. */
+  /** Why the due occurrence waits; null: it does not. */
   readonly stateReason: string | null;
 }
 
@@ -71,7 +71,7 @@ export interface LiveRunOfJob {
   readonly status: LiveRunStatus;
 }
 
-/** A due occurrence as the wheel holds it; compared on the locked row. */
+/** A due occurrence as the scheduler's wheel holds it; compared with the locked row. */
 export interface ExpectedDue {
   readonly jobId: string;
   readonly version: number;
@@ -79,26 +79,26 @@ export interface ExpectedDue {
   readonly runsMade: number;
 }
 
-/** The reads of a settlement. Each runs in the caller's transaction; locks come first, what decides is read after them. */
-export interface SettlementReads {
-  bePatient(tx: Queryable, limitMs: number): Promise<void>;
-  /** Waits for whoever holds a row; answers the jobs that exist. */
+/** The reads of a job transaction. Each runs in the caller's transaction; locks first, the deciding values after them. */
+export interface JobTransactionReads {
+  setLockTimeout(tx: Queryable, limitMs: number): Promise<void>;
+  /** Waits for rows that another transaction holds; returns the jobs that exist. */
   lock(tx: Queryable, jobIds: readonly string[]): Promise<string[]>;
-  /** Leaves out what somebody holds. */
+  /** Skips rows that another transaction holds. */
   lockFree(tx: Queryable, jobIds: readonly string[]): Promise<string[]>;
-  /** Jobs whose waiting runs have nothing left to wait for; a hint. */
+  /** Jobs whose waiting runs no live run blocks; a hint. */
   admissible(db: Queryable, shards: readonly number[], limit: number): Promise<string[]>;
-  /** Leaves out what is locked, changed or not due. `windows`: the revision of the maintenance windows that decided. */
+  /** Skips rows that are locked, changed or not due. `windows`: the revision of the maintenance windows that decided. */
   lockDue(tx: Queryable, fence: Fence, due: readonly ExpectedDue[], windows: number | null): Promise<string[]>;
   lockExpired(tx: Queryable, fence: Fence, paused: readonly { jobId: string; version: number }[]): Promise<string[]>;
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
-  /** Oldest first. With `hold` none of them is claimed or ended by others before this transaction is over. */
+  /** Oldest first. With `hold` no other transaction claims or ends them before this one ends. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
-  /** So many runs that wait, of a job that keeps no list of its runs, locked; none if it has fewer. Those claimed meanwhile are left out. */
+  /** Locks so many waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
   holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
 
-export function settlementReads(statements: Statements): SettlementReads {
+export function jobTransactionReads(statements: Statements): JobTransactionReads {
   const bePatient = statements.get("settlement.be_patient");
   const lock = statements.get("settlement.lock");
   const lockFree = statements.get("settlement.lock_free");
@@ -111,7 +111,7 @@ export function settlementReads(statements: Statements): SettlementReads {
   const holdUntracked = statements.get("settlement.hold_untracked");
   const ids = (rows: readonly { job_id: string }[]): string[] => rows.map((row) => row.job_id);
   return {
-    async bePatient(tx, limitMs) {
+    async setLockTimeout(tx, limitMs) {
       await tx.query(bePatient, [`${limitMs}ms`]);
     },
     async lock(tx, jobIds) {
@@ -236,7 +236,7 @@ function toDueState(row: LockedRow): DueState {
   };
 }
 
-/** What a run takes from its caller instead of from its job. */
+/** The values of a run that replace those of its job. */
 export interface RunOverrides {
   readonly lane?: number;
   readonly queue?: string;
@@ -255,9 +255,9 @@ export interface NewJobRun {
   readonly runAt: Instant;
   readonly nominal: Instant;
   readonly trigger: string;
-  /** Others of its job may wait for its end. */
+  /** Other runs of its job may wait for its end. */
   readonly serial: boolean;
-  /** Its job keeps no list of its runs. */
+  /** Its job does not list its runs. */
   readonly untracked: boolean;
   readonly deadline: Instant | null;
   readonly overrides: RunOverrides;
@@ -295,27 +295,27 @@ export interface RunEnd {
   readonly reason: string;
 }
 
-/** A run that waited and was ended. */
+/** A waiting run that was ended. */
 export type EndedWaiting = Omit<EndedRun, "freedJobId">;
 
-/** The writes of a settlement, as sets. Each needs the jobs' rows locked by the same transaction. */
-export interface SettlementWrites {
-  /** What is not answered had its run already. */
+/** The writes of a job transaction, as sets. The jobs' rows must be locked by the same transaction. */
+export interface JobTransactionWrites {
+  /** Returns the runs that were made; the others existed already. */
   insertRuns(tx: Queryable, runs: readonly NewJobRun[]): Promise<MadeJobRun[]>;
-  /** Ends runs that wait; answers those that did. */
+  /** Ends waiting runs; returns those that waited. */
   endRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<readonly EndedWaiting[]>;
-  /** Asks running ones to stop; answers those that run, with the session that holds them. */
+  /** Requests running runs to stop; returns those that run, with the session that holds them. */
   stopRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<{ id: string; sessionId: string }[]>;
-  /** Their job keeps no list of its runs any more; answers those that waited for others of it and may start now. */
+  /** Their job does not list its runs any more; returns those that waited for other runs of it and may start now. */
   untrackRuns(tx: Queryable, ids: readonly string[]): Promise<Queued[]>;
-  /** Throws if a row is not as it was when it was locked: nothing but a mistake of ours does that. */
+  /** Throws if a row differs from the locked one: only a bug can cause that. */
   move(tx: Queryable, moves: readonly DueMove[]): Promise<void>;
   note(tx: Queryable, entries: readonly LedgerEntry[]): Promise<void>;
-  /** Queues runs that waited for others of their job. */
+  /** Queues runs that waited for other runs of their job. */
   admitRuns(tx: Queryable, ids: readonly string[]): Promise<Queued[]>;
 }
 
-export function settlementWrites(statements: Statements): SettlementWrites {
+export function jobTransactionWrites(statements: Statements): JobTransactionWrites {
   const insertRuns = statements.get("settlement.insert_runs");
   const endRuns = statements.get("settlement.end_runs");
   const stopRuns = statements.get("settlement.stop_runs");
@@ -429,7 +429,7 @@ export function noteParameters(entries: readonly LedgerEntry[]): unknown[] {
   ]);
 }
 
-/** One statement may touch a range only once. */
+/** A statement may update a range only once. */
 function mergeEntries(entries: readonly LedgerEntry[]): LedgerEntry[] {
   const byRange = new Map<string, LedgerEntry>();
   for (const entry of entries) {
@@ -440,7 +440,7 @@ function mergeEntries(entries: readonly LedgerEntry[]): LedgerEntry[] {
   return [...byRange.values()];
 }
 
-/** A detail that is not that of the whole range is nobody's. */
+/** A detail that does not fit the whole range is dropped. */
 function merged(known: LedgerEntry, entry: LedgerEntry): LedgerEntry {
   const { to, count, detail } = entry;
   const shared = known.detail === detail ? detail : null;

@@ -1,9 +1,9 @@
 import type { JobPause, Instant } from "@carillon/core";
-/** As `job.pause` holds it; whoever parks a job that cannot be fired says only who, why and when. */
+/** The column `job.pause`; the scheduler, which pauses a job that cannot be fired, stores only the actor, the reason and the time. */
 export type PauseColumn = Pick<JobPause, "reason" | "actor" | "at"> & Partial<StoredPause>;
 
 export interface StoredPause extends JobPause {
-  /** The occurrences after this instant are those that the pause swallows. */
+  /** The pause contains the occurrences after this instant. */
   readonly after: Instant;
 }
 

@@ -16,33 +16,33 @@ import {
 import type { Receipt } from "../../requests.js";
 
 /** What one call stores, each kind in its order. */
-export interface KeptBatch {
+export interface ReceiptBatch {
   readonly jobs?: readonly NewJob[];
   readonly runs?: readonly NewRun[];
   readonly deduped?: readonly DedupedRun[];
 }
 
-export interface KeptAnswers {
+export interface ReceiptAnswers {
   readonly jobs: readonly StoredJob[];
   readonly runs: readonly StoredRun[];
   readonly deduped: readonly DedupeOutcome[];
 }
 
 /** Stores what one call asks for together with the call's receipt. `effectOf` answers null where nothing was made. */
-export type InsertKept = (
-  batch: KeptBatch,
+export type InsertWithReceipt = (
+  batch: ReceiptBatch,
   receipt: Receipt,
-  effectOf: (answers: KeptAnswers) => Effect | null,
-) => Promise<KeptAnswers>;
+  effectOf: (answers: ReceiptAnswers) => Effect | null,
+) => Promise<ReceiptAnswers>;
 
 /** Such calls share no statement with others: each commits with its own receipt. */
-export function insertKept(
-  store: Pick<Store, "settle" | "jobs">,
+export function makeInsertWithReceipt(
+  store: Pick<Store, "historyTransaction" | "jobs">,
   statements: Statements,
   { horizonMs, onReplaced }: { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
-): InsertKept {
+): InsertWithReceipt {
   return async ({ jobs = [], runs = [], deduped = [] }, receipt, effectOf) => {
-    const done = await store.settle(async (tx) => {
+    const done = await store.historyTransaction(async (tx) => {
       const storedJobs = jobs.length === 0 ? new Map<string, StoredJob>() : await store.jobs.insert(jobs, tx);
       const storedRuns = runs.length === 0 ? [] : await runStore(tx, statements).insert(runs, horizonMs);
       const runById = new Map(storedRuns.map((run) => [run.id, run]));
@@ -50,7 +50,7 @@ export function insertKept(
       const replaced: Parameters<OnReplaced>[0][number][] = [];
       const note: OnReplaced = (ended) => void replaced.push(...ended);
       const outcomes = await storeInRounds(deduped, (some) => dedupes.insert(some, horizonMs, note));
-      const answers: KeptAnswers = {
+      const answers: ReceiptAnswers = {
         jobs: jobs.map((job) => storedJobs.get(job.id) ?? null),
         runs: runs.map(({ id }) => {
           const one = runById.get(id);

@@ -1,8 +1,4 @@
-import type { CompiledSchedule, JobSpec } from "@carillon/core";
-import { type Follower, heardNothing } from "../../dependencies/follower.js";
-import { calendarRuleOf } from "../../schedules/calendar-rule.js";
-import type { JobDraft } from "../transaction/job-draft.js";
-import type { Settled, SettlerStore } from "../transaction/settler.js";
+import { CarillonError, type CompiledSchedule, formatId, type Instant, type JobSpec, timeOfUuid } from "@carillon/core";
 import {
   type CalendarLinks,
   type JobChangeStore,
@@ -11,54 +7,112 @@ import {
   type LockedJob,
   namesIn,
   type Queryable,
+  type RunReads,
+  sqlStateOf,
+  type StoredPause,
   type UpstreamLinks,
   UpstreamUnknown,
 } from "@carillon/store";
-import type { QueueCache } from "../../catalog/queues.js";
+import type { CalendarSweep } from "../../calendars/calendar-sweep.js";
 import { laneNameOf } from "../../catalog/lane-name.js";
-import type { Adoption, Adopter } from "./adopter.js";
-import type { Change, Changed } from "./change.js";
-import { clearer, ended, hasCode, notFound, otherVersion, outrun } from "./change-errors.js";
-import { isSameSchedule, specOf } from "./definition.js";
+import { priorityClass } from "../../catalog/priority-class.js";
+import type { QueueCache } from "../../catalog/queues.js";
+import { shardOf } from "../../catalog/shard-of.js";
+import type { EngineContext } from "../../context.js";
+import { noEnds, type UpstreamEnds } from "../../dependencies/upstream-ends.js";
+import type { ChangeContext, JobRef } from "../../requests.js";
+import { clockSlackMs, RunReader } from "../../runs/run-reader.js";
+import type { RunView } from "../../runs/run-view.js";
 import type { DueRules } from "../../schedules/due-rules.js";
-import type { JobPatch } from "./job-patch.js";
-import { settleDue } from "../transaction/settle-due.js";
-import type { JobRef, ChangeContext } from "../../requests.js";
+import { calendarRuleOf } from "../../schedules/named-calendars.js";
+import { isSameSchedule, specOf } from "../job-definition.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import {
+  type AnnounceContext,
+  announceApplied,
+  type Applied,
+  type JobUnitOfWork,
+} from "../transaction/job-unit-of-work.js";
+import { processDue } from "../transaction/process-due.js";
 
-export interface ChangeTransactionOptions {
-  readonly store: Pick<SettlerStore, "settle" | "settler"> & {
-    readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
+/** A job during its change: locked and read, with its due occurrences decided in the draft. */
+export interface ChangeSubject {
+  readonly tx: Queryable;
+  readonly draft: JobDraft;
+  /** The rule in force; null if it can no longer be compiled. */
+  readonly schedule: CompiledSchedule | null;
+}
+
+/** One kind of change. `apply` may be called several times: a transaction may be repeated. */
+export interface Change<Result> {
+  /** Due occurrences are decided first. */
+  readonly processesDue: boolean;
+  /** `apply` is called for a cancelled job too. */
+  readonly acceptsEnded?: boolean;
+  apply(subject: ChangeSubject): Promise<ChangeResult<Result>> | ChangeResult<Result>;
+}
+
+export interface ChangeResult<Result> {
+  readonly result: Result;
+  /** null: nothing is written, neither the job nor its due occurrences. */
+  readonly patch: JobPatch | "runs_only" | null;
+}
+
+/** How a change alters the stored job; the draft has the new due state. */
+export interface JobPatch {
+  readonly pause: StoredPause | null;
+  readonly endedAt: Instant | null;
+  /** Set when the definition is replaced. */
+  readonly definition?: { readonly spec: JobSpec; readonly lane: number };
+}
+
+export interface Changed<Result> {
+  readonly jobId: string;
+  readonly shard: number;
+  readonly result: Result;
+  /** null: the job stays as it was. */
+  readonly applied: Applied | null;
+  /** A one-off job that was stored as its run alone became a stored job. */
+  readonly adopted: boolean;
+}
+
+export type ChangeTransactionContext = AnnounceContext & {
+  readonly shardCount: number;
+  readonly limits: Pick<EngineContext["limits"], "changeLockTimeoutMs">;
+  readonly store: {
+    readonly changes: Pick<
+      JobChangeStore,
+      "touch" | "keepVersion" | "redefine" | "holdRun" | "adoptLive" | "adoptEnded"
+    >;
     readonly jobs: Pick<JobStore, "idOfKey">;
+    readonly lanes: Pick<LaneStore, "known" | "ensure">;
+    readonly readsOver: (tx: Queryable) => RunReads;
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink" | "behindOf">;
     readonly upstreamLinks: Pick<UpstreamLinks, "relink" | "unlink" | "isWhole">;
   };
-  readonly follower: Pick<Follower, "hear" | "write">;
-  /** What was due by an older version of a calendar is settled by it, before anything else is done with the job. */
-  readonly followCalendars: (jobIds: readonly string[]) => Promise<unknown>;
-  readonly lanes: Pick<LaneStore, "known" | "ensure">;
+};
+
+export interface ChangeTransactionDeps {
+  readonly unitOfWork: JobUnitOfWork;
+  readonly upstreamEnds: Pick<UpstreamEnds, "process" | "write">;
+  /** A job that has not followed a new version of a calendar follows it first: its due occurrences are decided by the old version. */
+  readonly calendarSweep: Pick<CalendarSweep, "follow">;
   readonly queues: Pick<QueueCache, "isKnown" | "ensure" | "orderOf">;
   readonly rules: DueRules;
-  readonly adopter: Pick<Adopter, "adopt">;
-  /** How long a change waits for whoever holds the job. */
-  readonly patienceMs: number;
-  readonly onChanged: (changed: Changed<unknown>) => void;
 }
 
-const mostTries = 5;
-/** Ends of upstream runs that a change settles; what is more than that is settled under the new definition. */
-const mostEnds = 1_000;
+const maxTries = 5;
+/** Upstream ends that a change processes before it applies; the others are processed under the new definition. */
+const maxEnds = 1_000;
 
-/** Every change of a job is one transaction: lock, settle what is due, apply, write, and only then tell. */
+/** Every change of a job is one transaction: lock, decide due occurrences, apply, write; announced after the commit. */
 export class ChangeTransaction {
-  readonly #options: ChangeTransactionOptions;
+  readonly #context: ChangeTransactionContext;
+  readonly #deps: ChangeTransactionDeps;
 
-  constructor(options: ChangeTransactionOptions) {
-    this.#options = options;
-  }
-
-  /** Windows or calendars are not known as they are in the database. */
-  get #readRules(): TryAgain {
-    return new TryAgain(() => this.#options.rules.refresh());
+  constructor(context: ChangeTransactionContext, deps: ChangeTransactionDeps) {
+    this.#context = context;
+    this.#deps = deps;
   }
 
   async run<Result>(
@@ -70,112 +124,143 @@ export class ChangeTransaction {
     for (let attempt = 1; ; attempt += 1) {
       const jobId = await this.idOf(namespaceId, ref);
       try {
-        const changed = await this.#options.store.settle((tx) =>
-          this.#once({ tx, namespaceId, jobId, ref, context }, change),
-        );
-        if (changed.settled !== null || changed.adopted) this.#options.onChanged(changed);
+        const request = { namespaceId, jobId, ref, context };
+        const changed = await this.#deps.unitOfWork.transaction((tx) => this.#once({ ...request, tx }, change));
+        const { shard, applied, adopted } = changed;
+        if (applied !== null || adopted) announceApplied(this.#context, [shard], applied);
         return changed;
       } catch (error) {
-        const again = await this.#again(error, { namespaceId, ref, jobId, isFirst: attempt === 1 });
-        if (error instanceof TryAgain && attempt >= mostTries) throw outrun(ref);
-        if (again === null || attempt >= mostTries) throw clearer(error, ref);
-        await again.prepare();
+        const retry = await this.#retryAfter(error, { namespaceId, ref, jobId, isFirst: attempt === 1 });
+        if (error instanceof RetryAfter && attempt >= maxTries) throw rulesChangeTooFast(ref);
+        if (retry === null || attempt >= maxTries) throw toChangeError(error, ref);
+        await retry.prepare();
       }
     }
   }
 
-  /** What to do before the change is tried again; null: its failure is the answer. */
-  async #again(error: unknown, { namespaceId, ref, jobId, isFirst }: Failed): Promise<TryAgain | null> {
-    if (error instanceof TryAgain) return error;
-    if (hasCode(error, "calendar_unknown")) return isFirst ? this.#readRules : null;
-    if (error instanceof UpstreamUnknown && isFirst)
-      return new TryAgain(() => this.adoptOneOffs(namespaceId, namesIn(error.schedule).ids));
-    // The job was cancelled after its key was looked up: another one may have the key by now.
-    const isOther = hasCode(error, "job_ended") && "key" in ref && (await this.idOf(namespaceId, ref)) !== jobId;
-    return isOther ? new TryAgain(() => Promise.resolve()) : null;
-  }
-
-  /** One-off jobs that are their run alone become stored jobs, so that others can wait for them; other ids are left alone. */
+  /** One-off jobs that are stored as their run alone become stored jobs, so that others can wait for them; other ids are ignored. */
   async adoptOneOffs(namespaceId: number, ids: readonly string[]): Promise<void> {
-    const untouched: Change<void> = { settles: false, apply: () => ({ result: undefined, patch: null }) };
+    const noChange: Change<void> = { processesDue: false, apply: () => ({ result: undefined, patch: null }) };
     for (const id of ids) {
       try {
-        await this.run(namespaceId, { id }, { actor: null }, untouched);
+        await this.run(namespaceId, { id }, { actor: null }, noChange);
       } catch (error) {
         if (!hasCode(error, "not_found") && !hasCode(error, "job_ended")) throw error;
       }
     }
   }
 
-  /** Throws not_found for a key that no job has; an id is looked for under the lock. */
+  /** Throws not_found for a key that no job has; an id is checked under the lock. */
   async idOf(namespaceId: number, ref: JobRef): Promise<string> {
     if ("id" in ref) return ref.id;
-    const id = await this.#options.store.jobs.idOfKey(namespaceId, ref.key);
-    if (id === null) throw notFound(ref);
+    const id = await this.#context.store.jobs.idOfKey(namespaceId, ref.key);
+    if (id === null) throw jobNotFound(ref);
     return id;
   }
 
-  /** The lane of a definition. Made outside the transaction, which is then tried again. */
+  /** The lane of a definition. An unknown one is made outside the transaction, which is then tried again. */
   laneOf(namespaceId: number, spec: Pick<JobSpec, "queue" | "task" | "policy">): number {
-    const { lanes, queues } = this.#options;
+    const { lanes } = this.#context.store;
+    const { queues } = this.#deps;
     const { queue } = spec;
-    if (!queues.isKnown(namespaceId, queue)) throw new TryAgain(() => queues.ensure(namespaceId, [queue]));
+    if (!queues.isKnown(namespaceId, queue)) throw new RetryAfter(() => queues.ensure(namespaceId, [queue]));
     const name = laneNameOf(spec, queues.orderOf(namespaceId, queue));
     const known = lanes.known(name);
-    if (known === null) throw new TryAgain(async () => void (await lanes.ensure([name])));
+    if (known === null) throw new RetryAfter(async () => void (await lanes.ensure([name])));
     return known;
   }
 
-  async #once<Result>(asked: Asked, change: Change<Result>): Promise<Changed<Result>> {
-    const { tx, jobId, ref, context } = asked;
-    const { settler } = this.#options.store;
-    await settler.reads.bePatient(tx, this.#options.patienceMs);
-    const adopted = await this.#lock(asked);
-    const [draft] = await settler.open(tx, [jobId], { payload: true });
-    if (draft === undefined || draft.job.namespaceId !== asked.namespaceId) throw notFound(ref);
+  /** Whether an upstream job that the schedule names was cancelled with `detach`: the same definition, given again, may name another one. */
+  async isDetached(tx: Queryable, { id, schedule }: LockedJob): Promise<boolean> {
+    return schedule.kind === "after" && !(await this.#context.store.upstreamLinks.isWhole(tx, { id, schedule }));
+  }
+
+  /** What to do before the change is tried again; null: the error is the caller's. */
+  async #retryAfter(error: unknown, { namespaceId, ref, jobId, isFirst }: FailedTry): Promise<RetryAfter | null> {
+    if (error instanceof RetryAfter) return error;
+    if (hasCode(error, "calendar_unknown")) return isFirst ? this.#rulesRefreshed() : null;
+    if (error instanceof UpstreamUnknown && isFirst)
+      return new RetryAfter(() => this.adoptOneOffs(namespaceId, namesIn(error.schedule).ids));
+    // The job was cancelled after its key was read: another job may have the key by now.
+    const isOther = hasCode(error, "job_ended") && "key" in ref && (await this.idOf(namespaceId, ref)) !== jobId;
+    return isOther ? new RetryAfter(() => Promise.resolve()) : null;
+  }
+
+  /** The windows or calendars that this node knows are not the database's newest. */
+  #rulesRefreshed(): RetryAfter {
+    return new RetryAfter(() => this.#deps.rules.refresh());
+  }
+
+  async #once<Result>(request: LockRequest, change: Change<Result>): Promise<Changed<Result>> {
+    const { tx, jobId, ref, context } = request;
+    const { unitOfWork, upstreamEnds, calendarSweep, rules } = this.#deps;
+    await unitOfWork.reads.setLockTimeout(tx, this.#context.limits.changeLockTimeoutMs);
+    const adopted = await this.#lock(request);
+    const [draft] = await unitOfWork.open(tx, [jobId], { payload: true });
+    if (draft === undefined || draft.job.namespaceId !== request.namespaceId) throw jobNotFound(ref);
     const { job } = draft;
-    if (job.endedAt !== null && change.takesEnded !== true) throw ended(ref);
-    if (context.ifVersion !== undefined && context.ifVersion !== job.due.version) throw otherVersion(draft, context);
-    const { rules } = this.#options;
-    const settles = change.settles && draft.isDue;
+    if (job.endedAt !== null && change.acceptsEnded !== true) throw jobEnded(ref);
+    if (context.ifVersion !== undefined && context.ifVersion !== job.due.version) throw versionMismatch(draft, context);
+    const processesDue = change.processesDue && draft.isDue;
     const followsCalendars = calendarRuleOf(job.schedule) !== null;
-    if ((settles || followsCalendars) && job.windows !== rules.revision) throw this.#readRules;
-    if (followsCalendars && (await this.#isBehind(tx, job))) {
-      throw new TryAgain(async () => void (await this.#options.followCalendars([jobId])));
-    }
+    if ((processesDue || followsCalendars) && job.windows !== rules.revision) throw this.#rulesRefreshed();
+    if (followsCalendars && (await this.#isBehind(tx, job)))
+      throw new RetryAfter(async () => void (await calendarSweep.follow([jobId])));
     const schedule = this.#compile(draft);
-    if (settles && schedule !== null) settleDue(draft, schedule, rules);
-    const hears = change.settles && job.schedule.kind === "after";
-    const heard = hears ? await this.#options.follower.hear(tx, [draft], mostEnds) : heardNothing;
+    if (processesDue && schedule !== null) processDue(draft, schedule, rules);
+    const hasUpstream = change.processesDue && job.schedule.kind === "after";
+    const processed = hasUpstream ? await upstreamEnds.process(tx, [draft], maxEnds) : noEnds;
     const { result, patch } = await change.apply({ tx, draft, schedule });
-    if (patch !== null) await this.#options.follower.write(tx, heard);
-    const settled = patch === null ? null : await this.#write(tx, draft, patch, context);
-    return { jobId, shard: job.shard, result, settled, adopted };
+    if (patch !== null) await upstreamEnds.write(tx, processed);
+    const applied = patch === null ? null : await this.#write(tx, draft, patch, context);
+    return { jobId, shard: job.shard, result, applied, adopted };
   }
 
-  /** Its next time was computed with an older version of a calendar. An ended one follows nothing any more. */
+  /** Whether the job's next time was computed with an older version of a calendar. An ended job follows no calendar. */
   async #isBehind(tx: Queryable, { id, endedAt }: LockedJob): Promise<boolean> {
-    return endedAt === null && (await this.#options.store.calendarLinks.behindOf(tx, [id])).length > 0;
+    return endedAt === null && (await this.#context.store.calendarLinks.behindOf(tx, [id])).length > 0;
   }
 
-  /** A one-off job that is its run alone becomes a stored job on the way; answers whether it did. */
-  async #lock({ tx, namespaceId, jobId, ref }: Asked): Promise<boolean> {
-    const { settler } = this.#options.store;
-    const [locked] = await settler.reads.lock(tx, [jobId]);
+  /** A one-off job that is stored as its run alone becomes a stored job first; returns whether it did. */
+  async #lock({ tx, namespaceId, jobId, ref }: LockRequest): Promise<boolean> {
+    const { reads } = this.#deps.unitOfWork;
+    const [locked] = await reads.lock(tx, [jobId]);
     if (locked !== undefined) return false;
-    const laneOf: Adoption["laneOf"] = (spec) => this.laneOf(namespaceId, spec);
-    const run = await this.#options.adopter.adopt({ tx, namespaceId, jobId, laneOf });
-    const [adopted] = await settler.reads.lock(tx, [jobId]);
-    if (adopted === undefined) throw run?.status === "cancelled" ? ended(ref) : notFound(ref);
+    const run = await this.#adopt({ tx, namespaceId, jobId });
+    const [adopted] = await reads.lock(tx, [jobId]);
+    if (adopted === undefined) throw run?.status === "cancelled" ? jobEnded(ref) : jobNotFound(ref);
     return true;
+  }
+
+  /**
+   * Makes a stored job of a one-off job that is stored as its run alone; its id stays. Afterwards the stored job exists, made here or by
+   * another transaction, unless there is no such one-off job or it was cancelled. Returns the run as it was found; the job is not locked yet.
+   */
+  async #adopt({
+    tx,
+    namespaceId,
+    jobId: id,
+  }: Pick<LockRequest, "tx" | "namespaceId" | "jobId">): Promise<RunView | null> {
+    const { store, shardCount } = this.#context;
+    const run = await new RunReader(store.readsOver(tx)).find(namespaceId, id);
+    if (run === null || run.jobId !== id) return null;
+    const urgency = priorityClass(run.priority);
+    if ((await store.changes.holdRun(tx, namespaceId, id)) !== null) {
+      await store.changes.adoptLive(tx, id, urgency);
+      return run;
+    }
+    const notBefore = Math.max(0, timeOfUuid(id) - clockSlackMs);
+    const place = { lane: this.laneOf(namespaceId, run), shard: shardOf(id, shardCount) };
+    await store.changes.adoptEnded(tx, { id, notBefore, class: urgency, ...place });
+    return run;
   }
 
   #compile({ job }: JobDraft): CompiledSchedule | null {
     const { id: jobId, namespaceId, schedule } = job;
     try {
-      return this.#options.rules.compile({ jobId, namespaceId, schedule });
+      return this.#deps.rules.compile({ jobId, namespaceId, schedule });
     } catch {
-      // Whatever is wrong with it: a job that cannot be fired can still be changed, and above all cancelled.
+      // A job that cannot be fired can still be changed, and above all cancelled.
       return null;
     }
   }
@@ -185,53 +270,49 @@ export class ChangeTransaction {
     draft: JobDraft,
     patch: JobPatch | "runs_only",
     { actor }: ChangeContext,
-  ): Promise<Settled> {
-    const { settler, changes } = this.#options.store;
-    if (patch === "runs_only") return settler.write(tx, [draft]);
+  ): Promise<Applied> {
+    const { unitOfWork } = this.#deps;
+    const { changes, upstreamLinks } = this.#context.store;
+    if (patch === "runs_only") return unitOfWork.write(tx, [draft]);
     const { job } = draft;
     const expectedVersion = job.due.version;
     const version = expectedVersion + 1;
     draft.set({ version, ledgerFrom: null, ledgerReason: null });
     // Runs are made before the definition changes: they take theirs from the job.
-    const settled = await settler.write(tx, [draft]);
+    const applied = await unitOfWork.write(tx, [draft]);
     const { pause, endedAt, definition } = patch;
     await changes.touch(tx, [{ id: job.id, expectedVersion, version, pause, endedAt }]);
-    if (endedAt !== null && job.schedule.kind === "after") await this.#options.store.upstreamLinks.unlink(tx, [job.id]);
-    if (definition === undefined) return settled;
+    if (endedAt !== null && job.schedule.kind === "after") await upstreamLinks.unlink(tx, [job.id]);
+    if (definition === undefined) return applied;
     const [validFrom, validTo] = [job.definedAt ?? job.createdAt, job.now];
     const replaced = { jobId: job.id, version: expectedVersion, spec: specOf(job), validFrom, validTo };
     await changes.keepVersion(tx, { ...replaced, replacedBy: actor });
     await changes.redefine(tx, { id: job.id, version, ...definition, definedAt: job.now });
-    await this.#follow(tx, draft, definition.spec);
-    await this.#followJobs(tx, draft, definition.spec);
-    return settled;
+    await this.#linkCalendars(tx, draft, definition.spec);
+    await this.#linkUpstreams(tx, draft, definition.spec);
+    return applied;
   }
 
   /** From now on the job follows the calendars of its new schedule. */
-  async #follow(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
-    const { rules, store } = this.#options;
-    const editions = rules.editionsOf(job.namespaceId, schedule);
-    if (calendarRuleOf(job.schedule) !== null) await store.calendarLinks.unlink(tx, [job.id]);
+  async #linkCalendars(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
+    const { calendarLinks } = this.#context.store;
+    const editions = this.#deps.rules.editionsOf(job.namespaceId, schedule);
+    if (calendarRuleOf(job.schedule) !== null) await calendarLinks.unlink(tx, [job.id]);
     if (editions.length === 0) return;
-    const pinned = await store.calendarLinks.pin(
+    const pinned = await calendarLinks.pin(
       tx,
       editions.map((one) => one.id),
     );
-    if (pinned.size < editions.length) throw this.#readRules;
-    await store.calendarLinks.link(
+    if (pinned.size < editions.length) throw this.#rulesRefreshed();
+    await calendarLinks.link(
       tx,
       editions.map((one) => ({ ...one, jobId: job.id, shard: job.shard })),
     );
   }
 
-  /** A job that it names has ended meanwhile: the same definition, said again, may name another one. */
-  async isDetached(tx: Queryable, { id, schedule }: LockedJob): Promise<boolean> {
-    return schedule.kind === "after" && !(await this.#options.store.upstreamLinks.isWhole(tx, { id, schedule }));
-  }
-
-  /** From now on it waits for the jobs of its new schedule; what it was told of the old ones does not count. */
-  async #followJobs(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
-    const { upstreamLinks } = this.#options.store;
+  /** From now on the job waits for the upstream jobs of its new schedule; ends of the old ones do not count. */
+  async #linkUpstreams(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
+    const { upstreamLinks } = this.#context.store;
     const { id, namespaceId, shard } = job;
     if (isSameSchedule(job, { schedule }) && !(await this.isDetached(tx, job))) return;
     if (schedule.kind === "after") await upstreamLinks.relink(tx, { id, namespaceId, shard, schedule });
@@ -239,7 +320,7 @@ export class ChangeTransaction {
   }
 }
 
-interface Asked {
+interface LockRequest {
   readonly tx: Queryable;
   readonly namespaceId: number;
   readonly jobId: string;
@@ -247,18 +328,53 @@ interface Asked {
   readonly context: ChangeContext;
 }
 
-interface Failed {
+interface FailedTry {
   readonly namespaceId: number;
   readonly ref: JobRef;
   readonly jobId: string;
   readonly isFirst: boolean;
 }
 
-/** The transaction needs something that is made outside it. */
-class TryAgain extends Error {
+/** The transaction needs a step that runs outside it; then the change is tried again. */
+class RetryAfter extends Error {
   readonly prepare: () => Promise<void>;
   constructor(prepare: () => Promise<void>) {
     super("a change is to be tried again");
     this.prepare = prepare;
   }
+}
+
+const lockNotAvailable = "55P03";
+
+export function hasCode(error: unknown, code: CarillonError["code"]): boolean {
+  return error instanceof CarillonError && error.code === code;
+}
+
+export function jobNotFound(ref: JobRef): CarillonError {
+  return new CarillonError("not_found", `There is no job ${nameOf(ref)}.`);
+}
+
+export function jobEnded(ref: JobRef): CarillonError {
+  return new CarillonError("job_ended", `The job ${nameOf(ref)} is cancelled: create another job.`);
+}
+
+function versionMismatch({ job }: JobDraft, { ifVersion }: ChangeContext): CarillonError {
+  const detail = `The job has version ${job.due.version}, not ${ifVersion}: read it again.`;
+  return new CarillonError("precondition_failed", detail);
+}
+
+/** A lock timeout becomes job_busy; any other error stays as it is. */
+function toChangeError(error: unknown, ref: JobRef): unknown {
+  if (sqlStateOf(error) !== lockNotAvailable) return error;
+  const detail = `Another transaction holds the job ${nameOf(ref)} for longer than a change waits; nothing was changed.`;
+  return new CarillonError("job_busy", detail, { cause: error });
+}
+
+function rulesChangeTooFast(ref: JobRef): CarillonError {
+  const detail = `The calendars or maintenance windows of the job ${nameOf(ref)} change faster than this node can read them; nothing was changed.`;
+  return new CarillonError("job_busy", detail);
+}
+
+function nameOf(ref: JobRef): string {
+  return "id" in ref ? formatId("job", ref.id) : JSON.stringify(ref.key);
 }

@@ -8,36 +8,33 @@ import {
   type TraceContext,
   withTrace,
 } from "@carillon/core";
-import type { RunNowRequest } from "../job-changes.js";
+import type { EngineContext } from "../../context.js";
+import type { RunNowRequest } from "../job-requests.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import type { RunOverrides } from "@carillon/store";
 import type { ChangeTransaction } from "./change-transaction.js";
 import type { JobRef, ChangeContext } from "../../requests.js";
 
-export interface RunNowOptions {
-  readonly transaction: ChangeTransaction;
-  readonly newId: () => string;
-}
-
-/** Makes a run of a job by hand. It has an identity of its own and does not move the schedule. */
+/** Makes a run of a job at a caller's request. The run has an id of its own and does not move the schedule. */
 export class RunNow {
-  readonly #options: RunNowOptions;
+  readonly #newId: () => string;
+  readonly #transaction: ChangeTransaction;
 
-  constructor(options: RunNowOptions) {
-    this.#options = options;
+  constructor({ newId }: Pick<EngineContext, "newId">, transaction: ChangeTransaction) {
+    this.#newId = newId;
+    this.#transaction = transaction;
   }
 
-  /** Answers the run's id. */
+  /** Returns the run's id. */
   async run(namespaceId: number, ref: JobRef, request: RunNowRequest, context: ChangeContext): Promise<string> {
-    const { transaction, newId } = this.#options;
-    const id = newId();
-    const changed = await transaction.run(namespaceId, ref, context, {
-      settles: false,
+    const id = this.#newId();
+    const changed = await this.#transaction.run(namespaceId, ref, context, {
+      processesDue: false,
       apply: async ({ tx, draft }) => {
         const overrides = this.#overrides(draft, request, context.trace);
         const { now } = draft.job;
-        const wanted = { id, trigger: `run_now:${id}`, nominal: now, runAt: now, overrides };
-        const placed = draft.place({ ...wanted, force: request.force ?? false });
+        const requested = { id, trigger: `run_now:${id}`, nominal: now, runAt: now, overrides };
+        const placed = draft.place({ ...requested, force: request.force ?? false });
         if (placed === "refused") throw overlapRefused(draft);
         await context.receipt?.keep(tx, { runs: [{ id, isNew: true }] });
         return { result: id, patch: "runs_only" };
@@ -48,21 +45,20 @@ export class RunNow {
 
   #overrides({ job }: JobDraft, request: RunNowRequest, trace: TraceContext | undefined): RunOverrides {
     const { payload, priority, queue, labels } = request;
-    const wanted = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
-    const policy = withTrace(wanted, trace);
+    const merged = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
+    const policy = withTrace(merged, trace);
     checkRunPolicy(policy);
     keyedLimits(policy, {
       task: job.task,
       jobId: job.id,
       payload: payload === undefined ? job.payload : payload.value,
     });
-    const { transaction } = this.#options;
     return {
       ...(payload === undefined ? {} : { payload }),
       ...(priority === undefined ? {} : { priority }),
       ...(queue !== undefined && { queue }),
       ...((queue !== undefined || request.policy !== undefined) && {
-        lane: transaction.laneOf(job.namespaceId, { queue: queue ?? job.queue, task: job.task, policy }),
+        lane: this.#transaction.laneOf(job.namespaceId, { queue: queue ?? job.queue, task: job.task, policy }),
       }),
       ...((labels !== undefined || (payload !== undefined && policy.searchable !== undefined)) && {
         labels: storedLabels({
@@ -83,9 +79,9 @@ function mergePolicy(ofJob: RunPolicy, given: RunPolicy): RunPolicy {
 
 export function overlapRefused({ job, live }: JobDraft): CarillonError {
   const newest = live.at(-1);
-  const which = newest === undefined ? "a run" : `the run ${formatId("run", newest.id)} (${newest.status})`;
+  const which = newest === undefined ? "A run" : `The run ${formatId("run", newest.id)} (${newest.status})`;
   return new CarillonError(
     "overlap_refused",
-    `${which} of this job is live and its overlap policy is ${job.due.overlap}: wait for its end, or ask with force`,
+    `${which} of this job is live and its overlap policy is ${job.due.overlap}: wait for its end, or request the run with force.`,
   );
 }

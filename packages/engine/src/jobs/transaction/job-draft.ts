@@ -4,14 +4,14 @@ import { decideOverlap, type LiveRun } from "../../schedules/overlap.js";
 import { scheduledRunId } from "../../schedules/scheduled-run-id.js";
 import type { DueState, LedgerEntry, LockedJob, NewJobRun, NextTime, RunEnd, RunOverrides } from "@carillon/store";
 
-/** A run that somebody or something asks for, before the job's overlap policy has decided over it. */
-export interface WantedRun {
+/** A requested run, before the job's overlap policy has decided about it. */
+export interface RequestedRun {
   readonly id: string;
   readonly trigger: string;
   readonly nominal: Instant;
   readonly runAt: Instant;
   readonly overrides?: RunOverrides;
-  /** The overlap policy does not count. */
+  /** The overlap policy is ignored. */
   readonly force?: boolean;
 }
 
@@ -25,28 +25,28 @@ export interface LedgerNote {
   readonly detail?: string | null;
 }
 
-/** Of the runs that a job had before it kept a list of them, as many enter it: the row of a job stays narrow. */
-const mostTracked = 10_000;
+/** A job that begins to list its runs takes at most so many older ones into the list: its row stays narrow. */
+const maxTracked = 10_000;
 
 const waitingPolicies: ReadonlySet<OverlapPolicy> = new Set(["queue_one", "queue_all", "cancel_running"]);
 
 /**
- * A locked job in memory: what happens to it is gathered here and written as sets at the end. Pure, so that the scheduler
- * and every change treat an occurrence alike.
+ * A locked job in memory. Its changes gather here and are written as sets at the end. Pure, so that the scheduler and every change decide
+ * about an occurrence in the same way.
  */
 export class JobDraft {
   readonly job: LockedJob;
   readonly runs: NewJobRun[] = [];
   readonly ends: RunEnd[] = [];
   readonly stops: RunEnd[] = [];
-  /** Runs that nobody counts any more; those of them that wait may start. */
+  /** Runs that leave the list of the job's runs; the waiting ones among them may start. */
   readonly untracked: string[] = [];
   readonly entries: LedgerEntry[] = [];
   readonly #rank: RankRun;
   #due: DueState;
   #live: readonly LiveRun[];
 
-  /** `live` may be left empty for a job that lets its runs overlap. */
+  /** `live` may be left empty for a job that allows overlap. */
   constructor(job: LockedJob, live: readonly LiveRun[], rank: RankRun = rankByPriority) {
     this.job = job;
     this.#rank = rank;
@@ -62,13 +62,13 @@ export class JobDraft {
     return this.#live;
   }
 
-  /** Whether the next occurrence has come by the database's clock. */
+  /** Whether the next occurrence is due by the database's clock. */
   get isDue(): boolean {
     const { state, nominal, fireAt } = this.#due;
     return state === "active" && nominal !== null && fireAt !== null && fireAt <= this.job.now;
   }
 
-  /** Makes the run of the due occurrence, or notes why there is none; goes on to the next. */
+  /** Makes the run of the due occurrence, or adds to the ledger why there is none; moves to the next. */
   fire(next: NextTime | null): Placed {
     const { nominal, fireAt } = this.#due;
     if (nominal === null || fireAt === null) throw new Error(`job ${this.job.id} has no occurrence to fire`);
@@ -81,16 +81,16 @@ export class JobDraft {
     return placed;
   }
 
-  /** Lets the overlap policy decide over a run. Does not move the schedule. */
-  place(wanted: WantedRun): Placed {
+  /** Lets the overlap policy decide about a run. Does not move the schedule. */
+  place(requested: RequestedRun): Placed {
     const { overlap } = this.#due;
-    const decision = wanted.force === true ? { kind: "start" as const } : decideOverlap(overlap, this.#live);
+    const decision = requested.force === true ? { kind: "start" as const } : decideOverlap(overlap, this.#live);
     if (decision.kind === "refuse") return "refused";
     if (decision.kind === "replace") this.#replace(decision.end, decision.stop);
     const mustWait = decision.kind === "wait" || (decision.kind === "replace" && decision.stop.length > 0);
     const state = mustWait ? "blocked" : "queued";
-    const { id, trigger, nominal, runAt, overrides = {} } = wanted;
-    // What the schedule did not ask for is as old as the asking.
+    const { id, trigger, nominal, runAt, overrides = {} } = requested;
+    // A deadline counts from the nominal time, or from the request where the schedule did not request the run.
     const deadline = deadlineOf(overrides.policy ?? this.job.policy, trigger === "schedule" ? nominal : runAt);
     const rank = this.#rankOf(runAt, deadline, overrides);
     const [serial, untracked] = [waitingPolicies.has(overlap), overlap === "allow"];
@@ -108,13 +108,13 @@ export class JobDraft {
     return this.#rank({ namespaceId, queue, task, dueMs, priority, deadlineMs: deadline ?? undefined });
   }
 
-  /** Adds a range of its own to the ledger; the one that is open stays open. */
+  /** Adds a separate range to the ledger; the open range stays open. */
   noteApart({ reason, from, to, count, detail = null }: LedgerNote): void {
     const { id: jobId, namespaceId } = this.job;
     this.entries.push({ jobId, namespaceId, version: this.#due.version, reason, from, to, count, detail });
   }
 
-  /** Adds to the ledger; the range that is open grows while the reason stays the same. */
+  /** Adds to the ledger; the open range grows while the reason stays the same. */
   note({ reason, from, to, count, detail = null }: LedgerNote): void {
     const { version, ledgerFrom, ledgerReason } = this.#due;
     const begin = ledgerReason === reason && ledgerFrom !== null && ledgerFrom <= from ? ledgerFrom : from;
@@ -123,7 +123,7 @@ export class JobDraft {
     this.set({ ledgerFrom: begin, ledgerReason: reason });
   }
 
-  /** Everything up to `through` is settled. A job with nothing left, or with all its runs made, is completed. */
+  /** Every occurrence up to `through` is decided. A job without another occurrence, or with all its runs made, is completed. */
   moveTo(through: Instant, next: NextTime | null): void {
     const { firedThrough, firedCount, maxRuns, catchUpTo } = this.#due;
     const isOver = next === null || (maxRuns !== null && firedCount >= maxRuns);
@@ -137,7 +137,7 @@ export class JobDraft {
     });
   }
 
-  /** Ends what waits and asks what runs to stop, except those that are kept. Needs the live runs held. */
+  /** Ends the waiting runs and, unless they are kept, requests the running ones to stop. The live runs must be locked. */
   end(reason: string, options: { keepRunning: boolean }): void {
     const running = this.#live.filter((run) => run.status === "running");
     const waiting = this.#live.filter((run) => run.status !== "running");
@@ -151,16 +151,15 @@ export class JobDraft {
     this.#due = { ...this.#due, ...change };
   }
 
-  /** The stored runs that are live, read again or for the first time; those of this draft stay. */
-  learnLive(stored: readonly LiveRun[]): void {
+  /** Sets the stored live runs; those that this draft made stay, those that it ended go. */
+  setLive(stored: readonly LiveRun[]): void {
     const ended = new Set(this.ends.map((run) => run.id));
     const made = this.runs.map(({ id, state }) => ({ id, status: state }));
     this.#live = [...stored, ...made].filter((run) => !ended.has(run.id));
   }
 
   /**
-   * From now on the job keeps a list of its runs, or none but the newest: then nothing waits for them any more. Needs the
-   * live runs.
+   * From now on the job lists its runs, or only the newest one: then no run waits for them any more. The live runs must be set.
    */
   track(overlap: OverlapPolicy): void {
     const newest = this.#due.runIds.at(-1);
@@ -171,7 +170,7 @@ export class JobDraft {
       return;
     }
     const kept = this.#live.map((run) => run.id).filter((id) => id !== newest);
-    this.set({ overlap, runIds: [...kept.slice(-mostTracked), ...last] });
+    this.set({ overlap, runIds: [...kept.slice(-maxTracked), ...last] });
   }
 
   #replace(end: readonly string[], stop: readonly string[]): void {

@@ -1,15 +1,15 @@
-import type { SettlementReads, SettlementWrites } from "@carillon/store";
+import type { JobTransactionReads, JobTransactionWrites } from "@carillon/store";
 import { refusePoisoned } from "./memory-fire.js";
 import { endRun, insertRun, toQueued } from "./memory-runs.js";
 import type { MemoryRun } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";
 
 /** The reads of a settlement. The tables run one transaction at a time, so that a lock is a look at who else holds the row. */
-export function memorySettlementReads(tables: MemoryTables): SettlementReads {
+export function memorySettlementReads(tables: MemoryTables): JobTransactionReads {
   const free = (jobIds: readonly string[]): string[] =>
     jobIds.filter((id) => tables.jobs.has(id) && !tables.locked.has(id)).toSorted();
   return {
-    bePatient: async () => undefined,
+    setLockTimeout: async () => undefined,
     async lock(_tx, jobIds) {
       const held = jobIds.find((id) => tables.locked.has(id));
       if (held !== undefined) throw Object.assign(new Error(`job ${held} is held by somebody`), { code: "55P03" });
@@ -74,7 +74,7 @@ function isAdmissible(tables: MemoryTables, jobId: string): boolean {
   return job !== undefined && job.due.runIds.every((id) => (tables.runs.get(id)?.state ?? "blocked") === "blocked");
 }
 
-export function memorySettlementWrites(tables: MemoryTables): SettlementWrites {
+export function memorySettlementWrites(tables: MemoryTables): JobTransactionWrites {
   return {
     async insertRuns(_tx, runs) {
       for (const { jobId } of runs) refusePoisoned(tables, jobId);

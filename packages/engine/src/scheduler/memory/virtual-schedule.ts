@@ -7,7 +7,7 @@ import type { NewRun } from "@carillon/store";
 import { noCalendars } from "../../schedules/named-calendars.js";
 import { ScheduleCache } from "../../schedules/schedule-cache.js";
 import { Scheduler } from "../scheduler.js";
-import { memoryFireStore, memorySettle, memorySettler } from "./memory-fire-store.js";
+import { memoryFireStore, memoryUnitOfWork } from "./memory-fire-store.js";
 import { insertJob } from "./memory-jobs.js";
 import type { MemoryRun } from "./memory-rows.js";
 import { endRun } from "./memory-runs.js";
@@ -56,14 +56,16 @@ export class VirtualSchedule {
       onEvent: () => undefined,
       limits: { windowMs: dayMs },
     });
-    this.#admitter = new OverlapAdmitter({
-      db: { query: () => Promise.reject(new Error("there is no SQL in memory")) },
-      settle: memorySettle(this.#tables),
-      settler: memorySettler(this.#tables),
-      clock: { monotonic: now },
-      shards: () => [shard],
-      onQueued: () => undefined,
-    });
+    this.#admitter = new OverlapAdmitter(
+      {
+        db: { query: () => Promise.reject(new Error("there is no SQL in memory")) },
+        clock: { monotonic: now },
+        ownShards: () => [shard],
+        loops: { register: () => undefined, wake: () => undefined },
+        wakeups: { on: () => undefined, runsQueued: () => undefined },
+      },
+      { unitOfWork: memoryUnitOfWork(this.#tables) },
+    );
     this.#owned = this.#own(rows, nodeId);
   }
 

@@ -150,7 +150,7 @@ describe("two nodes", () => {
     const { id } = await h.start(job, 2);
     const shard = Number((await h.due(job))["shard"]);
     const takes = async (): Promise<boolean> => (await h.takeAll(newId())).shards.some((one) => one.id === shard);
-    await h.store.settle(async (tx) => {
+    await h.store.historyTransaction(async (tx) => {
       expect(await h.store.backfills.lockJob(tx, h.fence, job)).toBe(true);
       expect(await takes()).toBe(false);
     });

@@ -145,7 +145,9 @@ describe("instants that ran", () => {
     const job = await h.recurring(allowing, 2);
     for (let count = 0; count < 3; count += 1) await h.fire(job);
     const [ended] = await h.runs(job);
-    await h.store.settle((tx) => h.store.settler.writes.endRuns(tx, [{ id: String(ended?.["id"]), reason: "test" }]));
+    await h.store.historyTransaction((tx) =>
+      h.store.unitOfWork.writes.endRuns(tx, [{ id: String(ended?.["id"]), reason: "test" }]),
+    );
     const { id } = await h.start(job, 5);
     await h.drain();
     expect(await h.get(id)).toMatchObject({ state: "done", made: 2, passed: 3 });

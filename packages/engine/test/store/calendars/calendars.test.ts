@@ -1,13 +1,13 @@
 import type { CalendarDefinition, Instant, ScheduleSpec } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { actor, type ChangeHarness, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
-import { fireRow } from "../../harness/store-harness.js";
-import { shardOf } from "../../../src/catalog/shard-of.js";
+import { CalendarCompiler, CalendarCache } from "../../../src/calendars/calendar-cache.js";
 import { CalendarSweep } from "../../../src/calendars/calendar-sweep.js";
-import { CalendarCompiler } from "../../../src/calendars/compile-edition.js";
-import { NodeCalendars } from "../../../src/calendars/calendar-cache.js";
-import { nodeRules } from "../../../src/schedules/node-rules.js";
+import { shardOf } from "../../../src/catalog/shard-of.js";
+import { DueRules } from "../../../src/schedules/due-rules.js";
 import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
+import { type ChangeHarness, actor, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
+import { testContext } from "../../harness/test-context.js";
+import { fireRow } from "../../harness/store-harness.js";
 
 const day = 86_400_000;
 
@@ -41,12 +41,13 @@ function firstOf(dayAhead: number): Instant {
   return h.last + Math.ceil((begin - h.last) / period) * period;
 }
 
-/** As a node would that has not heard of the change. */
+/** Sweeps as a node that has not received the notice of the change. */
 function sweep(): Promise<number> {
   const compiler = new CalendarCompiler();
-  const calendars = new NodeCalendars(h.store.calendars, compiler);
-  const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.fires });
-  const node = new CalendarSweep({ db: h.db, store: h.store, rules, compiler, onRecomputed: () => undefined });
+  const calendars = new CalendarCache(h.store.calendars, compiler);
+  const rules = new DueRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.fires });
+  const { unitOfWork } = h.store;
+  const node = new CalendarSweep(testContext({ database: h.db }), { unitOfWork, rules, cache: calendars, compiler });
   return node.tick(Array.from({ length: 1_024 }, (_, shard) => shard));
 }
 
@@ -54,7 +55,7 @@ const seen = (jobId: string): Promise<Record<string, unknown>[]> =>
   h.select("select seen_version from carillon.job_calendar where job_id = $1", jobId);
 
 describe("a calendar", () => {
-  it("has versions; an equal definition makes none", async () => {
+  it("makes a new version of a calendar for another definition, and none for an equal one", async () => {
     expect(await put(days("versions", 1, 2))).toMatchObject({ created: true, calendar: { version: 1 } });
     expect(await put(days("versions", 1, 2))).toMatchObject({ created: false, calendar: { version: 1 } });
     expect(await put(days("versions", 1, 3))).toMatchObject({ created: false, calendar: { version: 2 } });
@@ -67,14 +68,14 @@ describe("a calendar", () => {
     ]);
   });
 
-  it("is changed only on the asked condition", async () => {
+  it("refuses a change of a calendar for another version", async () => {
     await put(days("conditional", 1, 1));
     const stale = h.api.putCalendar("default", days("conditional", 1, 2), { ...actor, ifVersion: 7 });
     await expect(stale).rejects.toMatchObject({ code: "precondition_failed" });
     expect(await h.api.getCalendar("default", "conditional")).toMatchObject({ version: 1 });
   });
 
-  it("is listed by name, page after page", async () => {
+  it("lists calendars by name, in pages", async () => {
     for (const name of ["list-b", "list-a", "list-c"]) await put(days(name, 1, 1));
     const first = await h.api.listCalendars("default", { pageSize: 2, after: "list" });
     expect(first.rows.map((row) => row.definition.name)).toEqual(["list-a", "list-b"]);
@@ -83,7 +84,7 @@ describe("a calendar", () => {
     expect(rest.rows.map((row) => row.definition.name).slice(0, 1)).toEqual(["list-c"]);
   });
 
-  it("with a rule that cannot be compiled is refused", async () => {
+  it("refuses a calendar with a rule that cannot be compiled", async () => {
     const rules = [{ kind: "holidays", place: { country: "ZZ" }, types: ["public"] }] as const;
     await expect(put({ name: "nowhere", rules })).rejects.toMatchObject({ code: "calendar_invalid" });
     expect(await h.api.getCalendar("default", "nowhere")).toBeNull();
@@ -91,14 +92,14 @@ describe("a calendar", () => {
 });
 
 describe("a job that follows a calendar", () => {
-  it("fires on open days only, and remembers the version", async () => {
+  it("fires a job on open days of its calendar only, and stores the version", async () => {
     await put(days("follow", 0, 1));
     const job = await h.api.createJob("default", spec({ schedule: hourly("follow") }));
     expect(job.nextRunAt).toBe(firstOf(2));
     expect(await seen(job.id)).toEqual([{ seen_version: 1 }]);
   });
 
-  it("is refused when the calendar does not exist, with what was probably meant", async () => {
+  it("refuses a job with an unknown calendar, and suggests the most similar name", async () => {
     await put(days("de-holidays", 5, 6));
     const refused = h.api.createJob("default", spec({ schedule: hourly("de-holydays") }));
     await expect(refused).rejects.toMatchObject({ code: "calendar_unknown" });
@@ -108,7 +109,7 @@ describe("a job that follows a calendar", () => {
     await expect(edit).rejects.toThrow(/did you mean de-holidays/);
   });
 
-  it("finds a calendar that another node made a moment ago", async () => {
+  it("finds a calendar that another node has just created", async () => {
     await h.store.calendars.put(1, { definition: days("elsewhere", 0, 1) });
     const job = await h.api.createJob("default", spec({ schedule: hourly() }));
     const edited = await h.api.editJob(
@@ -123,7 +124,7 @@ describe("a job that follows a calendar", () => {
     expect(await seen(job.id)).toEqual([]);
   });
 
-  it("keeps the calendar from being deleted until it is cancelled", async () => {
+  it("prevents the deletion of its calendar until the job is cancelled", async () => {
     await put(days("needed", 5, 6));
     const job = await h.api.createJob("default", spec({ key: "the-user", schedule: hourly("needed") }));
     const refused = h.api.deleteCalendar("default", "needed", actor);
@@ -136,7 +137,7 @@ describe("a job that follows a calendar", () => {
     await expect(late).rejects.toMatchObject({ code: "calendar_unknown" });
   });
 
-  it("is not stored when the calendar is deleted at the same moment", async () => {
+  it("refuses a job whose calendar is deleted at the same moment", async () => {
     await put(days("vanishing", 5, 6));
     await h.api.calendarSet("default", []);
     await h.store.calendars.delete(1, "vanishing");
@@ -148,7 +149,7 @@ describe("a job that follows a calendar", () => {
   });
 });
 
-describe("what a calendar took since the last occurrence", () => {
+describe("days that a calendar removed since the last occurrence", () => {
   /** A job that was made four days ago and whose calendar is closed since the day before yesterday. */
   async function closedSince(name: string): Promise<string> {
     await put(days(name, -2, 0));
@@ -165,7 +166,7 @@ describe("what a calendar took since the last occurrence", () => {
   };
   const pause = { reason: null, until: null, missed: "none" } as const;
 
-  it("is in the ledger when the rule ends before its next occurrence: edited, cancelled, closed anew [INV-11]", async () => {
+  it("adds removed days to the ledger when the rule ends before its next occurrence [INV-11]", async () => {
     const edited = await closedSince("edited");
     await h.api.editJob("default", { id: edited }, (job) => ({ ...job, payload: "new" }), actor);
     expect(await h.ledger(edited)).toMatchObject([{ version: 1, ...closed() }]);
@@ -184,7 +185,7 @@ describe("what a calendar took since the last occurrence", () => {
     expect(await h.due(followed)).toMatchObject({ fired_through: h.last });
   });
 
-  it("is in the ledger beside what a pause swallowed after it [INV-11]", async () => {
+  it("adds removed days to the ledger beside the occurrences inside a later pause [INV-11]", async () => {
     const id = await closedSince("swallowed");
     // Its next occurrence lies on the day before the closed ones at every time of day.
     const after = h.last - 3 * day - period;
@@ -203,7 +204,7 @@ describe("what a calendar took since the last occurrence", () => {
 });
 
 describe("a new version of a calendar", () => {
-  it("moves the next time of its jobs at once, after what was due under the old one is settled", async () => {
+  it("moves the next time of a calendar's jobs at once, after the due occurrences of the old version are decided", async () => {
     await put(days("moving", 50, 51));
     const id = await h.recurring({ schedule: hourly("moving") });
     await put(days("moving", 0, 2));
@@ -214,7 +215,7 @@ describe("a new version of a calendar", () => {
     expect(await h.api.listVersions("default", { id }, { pageSize: 10 })).toMatchObject({ rows: [{ version: 2 }] });
   });
 
-  it("is followed by the sweep when nobody got to it before, once", async () => {
+  it("recomputes jobs in the sweep, once, if no other transaction did", async () => {
     await put(days("crash", 50, 51));
     const id = await h.recurring({ schedule: hourly("crash") });
     await h.store.calendars.put(1, { definition: days("crash", 0, 2) });
@@ -226,7 +227,7 @@ describe("a new version of a calendar", () => {
     expect(await sweep()).toBe(0);
   });
 
-  it("wakes a job that had nothing left to fire", async () => {
+  it("makes a completed job active if a new version of its calendar opens days", async () => {
     await put(days("only", -5, -4));
     const schedule: ScheduleSpec = { kind: "every", everyMs: period, anchor: h.last, calendars: { only: ["only"] } };
     const { id } = await h.api.createJob("default", spec({ schedule }));
@@ -235,7 +236,7 @@ describe("a new version of a calendar", () => {
     expect(await h.api.getJob("default", { id })).toMatchObject({ state: "active", nextRunAt: firstOf(3) });
   });
 
-  it("leaves a paused job paused, and counts when it is resumed", async () => {
+  it("leaves a paused job paused, and uses the new version of its calendar on resume", async () => {
     await put(days("paused", 50, 51));
     const id = await h.recurring({ schedule: hourly("paused") });
     await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
@@ -245,7 +246,7 @@ describe("a new version of a calendar", () => {
     expect(await h.api.getJob("default", { id })).toMatchObject({ state: "active", nextRunAt: firstOf(3) });
   });
 
-  it("opens a day within a pause: its occurrences are swallowed like the others [INV-11]", async () => {
+  it("counts occurrences of a day that a new version opens inside a pause as part of the pause [INV-11]", async () => {
     await put(days("reopened", 0, 5));
     const id = await h.recurring({ schedule: hourly("reopened") });
     await setDue(h, id, firstOf(6));
@@ -256,17 +257,17 @@ describe("a new version of a calendar", () => {
     expect(await h.select(pausedAfter, id)).toEqual([{ ok: true }]);
   });
 
-  it("is known to a change of a job although this node has not heard of it", async () => {
-    await put(days("unheard", 50, 51));
-    const id = await h.recurring({ schedule: hourly("unheard") });
+  it("uses the newest version of a calendar in a change on a node that was not notified of it", async () => {
+    await put(days("unnoticed", 50, 51));
+    const id = await h.recurring({ schedule: hourly("unnoticed") });
     await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
-    await h.store.calendars.put(1, { definition: days("unheard", 0, 2) });
+    await h.store.calendars.put(1, { definition: days("unnoticed", 0, 2) });
     await h.select("update carillon.job_calendar set seen_version = 2 where job_id = $1", id);
     await h.api.resumeJob("default", { id }, {}, actor);
     expect(await h.api.getJob("default", { id })).toMatchObject({ nextRunAt: firstOf(3) });
   });
 
-  it("takes away an occurrence that is due and waits, with an entry in the ledger", async () => {
+  it("removes a due occurrence that waits if a new version closes its day, with an entry in the ledger", async () => {
     await put(days("waiting", 50, 51));
     const id = await h.recurring({ schedule: hourly("waiting") });
     const until = h.last + day;
@@ -281,7 +282,7 @@ describe("a new version of a calendar", () => {
     expect(await h.api.getJob("default", { id })).toMatchObject({ nextRunAt: firstOf(3) });
   });
 
-  it("is not waited for by jobs that somebody else holds", async () => {
+  it("recomputes other jobs while a transaction holds one of them", async () => {
     await put(days("held", 50, 51));
     const [one, other] = [
       await h.recurring({ schedule: hourly("held") }),
@@ -298,7 +299,7 @@ describe("a new version of a calendar", () => {
     expect(await h.api.getJob("default", { id: one })).toMatchObject({ version: 2, nextRunAt: firstOf(3) });
   });
 
-  it("makes a fire do nothing that was planned with the calendars of before", async () => {
+  it("refuses a fire that was planned with an older version of a calendar", async () => {
     await put(days("planned", 50, 51));
     const { revision } = await h.store.fires.windows();
     const id = await h.recurring({ schedule: hourly("planned") });

@@ -1,12 +1,11 @@
 import type { MaintenanceWindow } from "@carillon/core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { EngineEvent } from "../../../src/index.js";
-import { CalendarCompiler } from "../../../src/calendars/compile-edition.js";
-import { NodeCalendars } from "../../../src/calendars/calendar-cache.js";
+import { CalendarCompiler, CalendarCache } from "../../../src/calendars/calendar-cache.js";
 import { shardOf } from "../../../src/catalog/shard-of.js";
-import { Scheduler } from "../../../src/scheduler/scheduler.js";
-import { actor, type ChangeHarness, changeHarness, every } from "../../harness/change-harness.js";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
+import type { EngineEvent } from "../../../src/index.js";
+import { Scheduler } from "../../../src/scheduler/scheduler.js";
+import { type ChangeHarness, actor, changeHarness, every } from "../../harness/change-harness.js";
 
 const day = 86_400_000;
 
@@ -20,7 +19,7 @@ beforeAll(async () => {
   const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
   scheduler = new Scheduler({
     store: h.store.fires,
-    calendars: new NodeCalendars(h.store.calendars, new CalendarCompiler()),
+    calendars: new CalendarCache(h.store.calendars, new CalendarCompiler()),
     now: () => h.db.clock.now(),
     membership: () => membershipOf(nodeId, epochs),
     onQueued: () => undefined,
@@ -50,7 +49,7 @@ async function until(type: EngineEvent["type"], jobId: string): Promise<void> {
 const revision = async (): Promise<number> => (await h.store.fires.windows()).revision;
 
 describe("a maintenance window", () => {
-  it("changes the revision with every change, and only then", async () => {
+  it("increases the revision with every change of a maintenance window, and only then", async () => {
     const before = await revision();
     const put = await h.api.putWindow("default", window("hold", "elsewhere"), actor);
     expect(put).toMatchObject({
@@ -66,7 +65,7 @@ describe("a maintenance window", () => {
     expect(await h.api.getWindow("default", "hold-elsewhere")).toBeNull();
   });
 
-  it("is listed by name", async () => {
+  it("lists maintenance windows by name", async () => {
     await h.api.putWindow("default", window("hold", "list-b"), actor);
     await h.api.putWindow("default", window("hold", "list-a"), actor);
     const page = await h.api.listWindows("default", { pageSize: 1 });
@@ -74,7 +73,7 @@ describe("a maintenance window", () => {
     for (const name of ["hold-list-a", "hold-list-b"]) await h.api.deleteWindow("default", name, actor);
   });
 
-  it("is refused with all that is wrong with it", async () => {
+  it("refuses an invalid maintenance window with all its problems", async () => {
     const backwards = { ...window("hold", "q"), time: { kind: "once", from: 2, to: 1 } } as const;
     const refused = h.api.putWindow("default", backwards, actor);
     await expect(refused).rejects.toMatchObject({ code: "maintenance_window_invalid", items: [{ pointer: "/to" }] });
@@ -82,7 +81,7 @@ describe("a maintenance window", () => {
     await expect(foreign).rejects.toMatchObject({ code: "maintenance_window_invalid" });
   });
 
-  it("that skips drops what is due into the ledger, without a hint", async () => {
+  it("adds due occurrences inside a skipping window to the ledger, without a wakeup", async () => {
     const before = await h.recurring({ queue: "skipping", schedule: every(h.last) });
     await until("run.fired", before);
     await h.store.windows.put(1, window("skip", "skipping"));
@@ -93,7 +92,7 @@ describe("a maintenance window", () => {
     await h.api.deleteWindow("default", "skip-skipping", actor);
   });
 
-  it("that holds keeps what is due, which goes ahead when the window is deleted", async () => {
+  it("holds due occurrences inside a holding window, and fires them when the window is deleted", async () => {
     await h.api.putWindow("default", window("hold", "holding"), actor);
     const id = await h.recurring({ queue: "holding", schedule: every(h.last) });
     scheduler.hintShards([shardOf(id, 1_024)]);
@@ -108,7 +107,7 @@ describe("a maintenance window", () => {
 });
 
 describe("a day that a calendar closes", () => {
-  it("is in the ledger when the schedule goes past it", async () => {
+  it("adds a day that a calendar closes to the ledger when the schedule passes it", async () => {
     const today = Math.floor(h.last / day);
     const yesterday = { kind: "dates", ranges: [{ from: today - 1, to: today - 1 }], yearly: [] } as const;
     await h.api.putCalendar("default", { name: "closed", rules: [yesterday] }, actor);

@@ -1,11 +1,11 @@
 import { formatId } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AfterHarness, afterHarness } from "../../harness/after-harness.js";
+import { type DependencyHarness, dependencyHarness } from "../../harness/dependency-harness.js";
 import { actor, spec, startRuns } from "../../harness/change-harness.js";
 
-let h: AfterHarness;
+let h: DependencyHarness;
 beforeAll(async () => {
-  h = await afterHarness();
+  h = await dependencyHarness();
 });
 afterAll(() => h.close());
 
@@ -15,13 +15,13 @@ const cancelled = { status: "cancelled", reason: "cancelled_by_user" } as const;
 const triggers = async (id: string): Promise<string[]> =>
   (await h.started(id)).map((run) => String(run["trigger"])).sort();
 
-describe("a job after another", () => {
-  it("is started once for each run that ends as awaited, and names it", async () => {
+describe("a job with an upstream job", () => {
+  it("starts a job once for each upstream run that ends as awaited, and names that run", async () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: name(up), on: "success" }]);
     const [first, second] = [await h.runOnce(up), await h.runOnce(up)];
-    await h.tell();
-    await h.tell();
+    await h.processEnds();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([`after:${first}`, `after:${second}`].sort());
     const [made] = await h.started(down);
     const run = await h.api.getRun("default", String(made?.["id"]));
@@ -37,40 +37,42 @@ describe("a job after another", () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: name(up), on }]);
     const ids = [await h.runOnce(up), await h.runOnce(up, failed), await h.runOnce(up, cancelled)];
-    await h.tell();
+    await h.processEnds();
     const found = await triggers(down);
     expect(ids.map((id) => found.includes(`after:${id}`))).toEqual(expected);
   });
 
-  it("counts a run that was cancelled while it waited, one that expired and one that lost its worker too often", async () => {
+  it("counts upstream runs that were cancelled while waiting, expired or lost their worker too often", async () => {
     const up = await h.upstream({ policy: { guarantee: "at_most_once" } });
     const down = await h.waiting([{ job: name(up), on: "finish" }]);
     const waiting = await h.api.runNow("default", { id: up }, {}, actor);
-    await h.store.settle((tx) => h.store.settler.writes.endRuns(tx, [{ id: waiting.id, reason: "cancelled_by_user" }]));
+    await h.store.historyTransaction((tx) =>
+      h.store.unitOfWork.writes.endRuns(tx, [{ id: waiting.id, reason: "cancelled_by_user" }]),
+    );
     const late = await h.api.runNow("default", { id: up }, {}, actor);
     await h.select("update carillon.run set deadline_at = now() - interval '1 second' where id = $1", late.id);
     await h.store.runs.expire(10);
     const lost = await h.begin(up);
     await h.select("update carillon.run set started_at = now() where id = $1", lost);
     await h.store.runs.buryLost([lost], 3);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([waiting.id, late.id, lost].map((id) => `after:${id}`).sort());
   });
 
-  it("is told of ends with large outputs some at a time, in their order, and of all in the end", async () => {
+  it("processes ends with large outputs in parts, in their order, until none is left", async () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: name(up), on: "success" }]);
     const output = JSON.stringify("x".repeat(200));
     const ids: string[] = [];
     for (let count = 0; count < 4; count++) ids.push(await h.runOnce(up, { output }));
-    const first = await h.store.dependencies.ends(h.db, [down], 100, 300);
+    const first = await h.store.upstreamEnds.list(h.db, [down], 100, 300);
     expect(first.map((end) => end.runId)).toEqual(ids.slice(0, 2));
-    expect(await h.store.dependencies.ends(h.db, [down], 100, 1)).toHaveLength(1);
-    await h.tell();
+    expect(await h.store.upstreamEnds.list(h.db, [down], 100, 1)).toHaveLength(1);
+    await h.processEnds();
     expect(await triggers(down)).toEqual(ids.map((id) => `after:${id}`).sort());
   });
 
-  it("hears of runs that were live before it was made", async () => {
+  it("processes the ends of runs that were live before the waiting job was created", async () => {
     const [up, listed] = [await h.upstream(), await h.upstream({ firing: { overlap: "queue_all" } })];
     const [running, waiting] = [await h.begin(up), await h.begin(listed)];
     const down = await h.waiting(
@@ -83,21 +85,21 @@ describe("a job after another", () => {
     );
     await h.end(running);
     await h.end(waiting);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toHaveLength(2);
   });
 
-  it("waits for a one-off job, which is its run alone until then", async () => {
+  it("waits for a one-off job that is stored as its run alone", async () => {
     const at = h.db.clock.now() - 1_000;
     const { id: up } = await h.api.createJob("default", spec({ schedule: { kind: "at", at } }));
     const down = await h.waiting([{ job: name(up), on: "success" }]);
     await startRuns(h, up);
     await h.end(up);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([`after:${up}`]);
   });
 
-  it("is found by the key of what it waits for, and both show each other", async () => {
+  it("resolves an upstream job by its key, and shows both jobs as neighbours", async () => {
     const up = await h.upstream({ key: "extract" });
     const down = await h.waiting([{ job: "extract", on: "success", when: "output.rows > 0" }], { key: "load" });
     const upstream = { side: "upstream", jobId: up, key: "extract", on: "success", when: "output.rows > 0" };
@@ -107,27 +109,27 @@ describe("a job after another", () => {
     ]);
   });
 
-  it("obeys its own overlap policy: what finds a live run goes to the ledger", async () => {
+  it("applies the waiting job's overlap policy: an end during a live run goes to the ledger", async () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: name(up), on: "success" }], { firing: { overlap: "skip" } });
     await h.runOnce(up);
-    await h.tell();
+    await h.processEnds();
     await h.runOnce(up);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toHaveLength(1);
     expect(await h.ledger(down)).toMatchObject([{ reason: "overlap", count: 1 }]);
   });
 });
 
-describe("a condition on what a run gave", () => {
-  it("starts the job only where it holds; the ledger says where it does not, and why", async () => {
+describe("a condition on an upstream run", () => {
+  it("starts the job only if the condition holds, and records in the ledger why it does not", async () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: name(up), on: "finish", when: "status == 'failed' || output.rows > 10" }]);
     const many = await h.runOnce(up, { output: '{"rows":11}' });
     const few = await h.runOnce(up, { output: '{"rows":1}' });
     const none = await h.runOnce(up, { output: "{}" });
     const bad = await h.runOnce(up, failed);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([`after:${many}`, `after:${bad}`].sort());
     const noted = await h.select("select detail from carillon.occurrence where job_id = $1 order by from_at", down);
     expect(noted.map((row) => row["detail"])).toEqual([
@@ -136,7 +138,7 @@ describe("a condition on what a run gave", () => {
     ]);
   });
 
-  it("is refused when the job is made, with its place", async () => {
+  it("refuses a job with an invalid condition, with its pointer", async () => {
     const up = await h.upstream();
     const after = [
       { job: name(up), on: "success" },
@@ -149,8 +151,8 @@ describe("a condition on what a run gave", () => {
   });
 });
 
-describe("a job after several", () => {
-  it("is started once per round, when the latest run of each fits", async () => {
+describe("a job with several upstream jobs", () => {
+  it("starts a job with several upstream jobs once per round, when the latest run of each fits", async () => {
     const [a, b] = [await h.upstream(), await h.upstream()];
     const down = await h.waiting([
       { job: name(a), on: "success" },
@@ -158,37 +160,37 @@ describe("a job after several", () => {
     ]);
     await h.runOnce(a);
     const latest = await h.runOnce(a);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([]);
     const first = await h.runOnce(b);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([`after:${first}:${latest}:${first}`]);
     await h.runOnce(b);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toHaveLength(1);
     await h.runOnce(a);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toHaveLength(2);
   });
 
-  it("is not started by a success that a later failure took back", async () => {
+  it("does not start a job by a success that a later failure revoked", async () => {
     const [a, b] = [await h.upstream(), await h.upstream()];
     const down = await h.waiting([
       { job: name(a), on: "success" },
       { job: name(b), on: "success" },
     ]);
     await h.runOnce(a);
-    await h.tell();
+    await h.processEnds();
     await h.runOnce(a, failed);
     const met = await h.runOnce(b);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([]);
     const again = await h.runOnce(a);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toEqual([`after:${again}:${again}:${met}`]);
   });
 
-  it("is started at each that fits under any", async () => {
+  it("starts a job at each end that fits under any", async () => {
     const [a, b] = [await h.upstream(), await h.upstream()];
     const after = [
       { job: name(a), on: "success" },
@@ -198,7 +200,7 @@ describe("a job after several", () => {
     await h.runOnce(a);
     await h.runOnce(b);
     await h.runOnce(b, failed);
-    await h.tell();
+    await h.processEnds();
     expect(await triggers(down)).toHaveLength(2);
   });
 });

@@ -1,12 +1,12 @@
 import { formatId } from "@carillon/core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type AfterHarness, afterHarness } from "../../harness/after-harness.js";
+import { type DependencyHarness, dependencyHarness } from "../../harness/dependency-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 
-let h: AfterHarness;
+let h: DependencyHarness;
 let frail: FrailDatabase;
 beforeAll(async () => {
-  h = await afterHarness();
+  h = await dependencyHarness();
 });
 beforeEach(async () => {
   frail = await frailDatabase(h.url);
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => frail.close());
 afterAll(() => h.close());
 
-/** Every statement with which jobs are told, in its order. */
+/** The statements of a pass of the runner, in their order. */
 const statements = [
   "dependency.open_jobs",
   "settlement.lock_free",
@@ -27,7 +27,7 @@ const statements = [
   "dependency.meet",
 ];
 
-/** As the protocol carries it: "read committed" is something else. */
+/** With the terminator of the protocol: "read committed" must not match. */
 const commit = "commit\0";
 
 const waiting = async (): Promise<{ up: string; down: string }> => {
@@ -35,41 +35,41 @@ const waiting = async (): Promise<{ up: string; down: string }> => {
   const after = [up, other].map((id) => ({ job: formatId("job", id), on: "success" }) as const);
   const down = await h.waiting(after);
   await h.runOnce(other);
-  await h.tell();
+  await h.processEnds();
   return { up, down };
 };
 
-/** The server has noticed that the node is gone: whatever it held is free. */
-const settled = (down: string) => h.select("select from carillon.job_due where job_id = $1 for update", down);
+/** The server has noticed that the node is gone: its locks are released. */
+const released = (down: string) => h.select("select from carillon.job_due where job_id = $1 for update", down);
 
-describe("a node that dies while it tells", () => {
-  it.each(statements)("before %s starts the job once all the same", async (statement) => {
+describe("a node that dies while it processes ends", () => {
+  it.each(statements)("starts the waiting job once although a node dies before %s", async (statement) => {
     const { up, down } = await waiting();
     await h.runOnce(up);
     frail.breakBefore(statement);
     await expect(h.newRunner(frail.database).tick()).rejects.toMatchObject({ code: "database_unavailable" });
-    await settled(down);
+    await released(down);
     expect(await h.started(down)).toEqual([]);
     await h.newRunner().tick();
     expect(await h.started(down)).toHaveLength(1);
-    await h.tell();
+    await h.processEnds();
     expect(await h.started(down)).toHaveLength(1);
   });
 
-  it("after its commit, before the answer to it, has started the job once", async () => {
+  it("starts the waiting job once although a node dies after its commit, before the answer", async () => {
     const { up, down } = await waiting();
     await h.runOnce(up);
     frail.proxy.loseAnswerTo(commit);
     await expect(h.newRunner(frail.database).tick()).rejects.toMatchObject({ code: "database_unavailable" });
-    await settled(down);
+    await released(down);
     expect(await h.started(down)).toHaveLength(1);
-    await h.tell();
+    await h.processEnds();
     expect(await h.started(down)).toHaveLength(1);
   });
 });
 
 describe("a node that dies while it ends a run", () => {
-  it("before it is written leaves nobody told; after its commit everybody is, whoever tells", async () => {
+  it("stores an end exactly if the transaction that ends the run commits, although its node dies", async () => {
     const { up, down } = await waiting();
     const run = await h.begin(up);
     const node = h.newRunner();

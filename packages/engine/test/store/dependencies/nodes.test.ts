@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => h.close());
 
 describe("two nodes with a worker each", () => {
-  it("start every job of a chain once for each run of the first", async () => {
+  it("starts every job of a chain once for each run of the first, on two nodes with a worker each", async () => {
     const [one, two] = [await h.startNode("one"), await h.startNode("two")];
     const ended = new Map<string, number>();
     const counting = (name: string) => ({

@@ -8,7 +8,7 @@ import { EngineHarness } from "../../harness/engine-harness.js";
 let h: EngineHarness;
 let engine: Engine;
 let names = 0;
-const heard: { readonly runId: string; readonly upstream: readonly UpstreamRun[] }[] = [];
+const calls: { readonly runId: string; readonly upstream: readonly UpstreamRun[] }[] = [];
 
 beforeAll(async () => {
   h = await EngineHarness.create();
@@ -16,9 +16,9 @@ beforeAll(async () => {
   const listen = {
     name: "listen",
     run: async (payload: unknown, { runId, upstream }: TaskContext) => {
-      heard.push({ runId: parseId("run", runId), upstream: await upstream() });
+      calls.push({ runId: parseId("run", runId), upstream: await upstream() });
       h.checkConditions();
-      if (payload === "fail") throw new Error("heard and failed");
+      if (payload === "fail") throw new Error("read and failed");
     },
   };
   const say = {
@@ -45,20 +45,20 @@ const after = (jobs: readonly string[], on: "success" | "finish" = "success"): A
 });
 const runNow = (id: string): Promise<RunView> => engine.api.runNow("default", { id }, {}, actor);
 
-/** What the next handler that listens is told. */
-async function nextHeard(begin: () => Promise<unknown>): Promise<(typeof heard)[number]> {
-  const before = heard.length;
+/** The upstream runs of the next call of the handler. */
+async function nextCall(begin: () => Promise<unknown>): Promise<(typeof calls)[number]> {
+  const before = calls.length;
   await begin();
-  await h.until(() => heard.length > before);
-  return heard[before] ?? { runId: "", upstream: [] };
+  await h.until(() => calls.length > before);
+  return calls[before] ?? { runId: "", upstream: [] };
 }
 
-describe("a handler that another job's end started", () => {
-  it("is told the run that ended, its job, its outcome and its output", async () => {
+describe("a handler of a run that upstream ends started", () => {
+  it("gives a handler the upstream run, its job, its outcome and its output", async () => {
     const up = await upstream("say", { rows: 7 });
     await job({ task: "listen", schedule: after([up]) });
     let id = "";
-    const { upstream: told } = await nextHeard(async () => ({ id } = await runNow(up)));
+    const { upstream: ended } = await nextCall(async () => ({ id } = await runNow(up)));
     const about = {
       runId: formatId("run", id),
       jobId: formatId("job", up),
@@ -67,34 +67,34 @@ describe("a handler that another job's end started", () => {
       reason: null,
       error: null,
     };
-    expect(told).toMatchObject([{ ...about, output: { said: { rows: 7 } }, isOutputCut: false }]);
+    expect(ended).toMatchObject([{ ...about, output: { said: { rows: 7 } }, isOutputCut: false }]);
   });
 
-  it("is told of a failure why", async () => {
+  it("gives a handler the error of a failed upstream run", async () => {
     const up = await upstream("fail");
     await job({ task: "listen", schedule: after([up], "finish") });
-    const { upstream: told } = await nextHeard(() => runNow(up));
+    const { upstream: ended } = await nextCall(() => runNow(up));
     const error = { type: "Error", message: "no luck" };
-    expect(told).toMatchObject([{ status: "failed", reason: "handler_error", output: null, error }]);
+    expect(ended).toMatchObject([{ status: "failed", reason: "handler_error", output: null, error }]);
   });
 
-  it("is told all of several, in the order in which its job names them, and an output that is too long is left out", async () => {
+  it("gives a handler several upstream runs in the order of its schedule, without outputs that are too long", async () => {
     const [one, two] = [await upstream("say", 1), await upstream("say", "long")];
     await job({ task: "listen", schedule: after([one, two]) });
-    const { upstream: told, runId } = await nextHeard(async () => {
+    const { upstream: ended, runId } = await nextCall(async () => {
       await runNow(two);
       await runNow(one);
     });
     const { trigger } = (await engine.api.getRun("default", runId)) ?? {};
-    expect(trigger).toMatchObject({ kind: "after", upstreamIds: told.map((run) => parseId("run", run.runId)) });
+    expect(trigger).toMatchObject({ kind: "after", upstreamIds: ended.map((run) => parseId("run", run.runId)) });
     expect(trigger?.kind === "after" && trigger.upstreamIds).toContain(trigger?.id);
-    expect(told).toMatchObject([
+    expect(ended).toMatchObject([
       { jobId: formatId("job", one), output: { said: 1 }, isOutputCut: false },
       { jobId: formatId("job", two), output: null, isOutputCut: true },
     ]);
   });
 
-  it("is told the same in a retry by hand, and nothing in a run by hand", async () => {
+  it("gives a retried run the upstream runs of the first, and a requested run none", async () => {
     const up = await upstream("say", 1);
     const down = await job({
       task: "listen",
@@ -104,14 +104,14 @@ describe("a handler that another job's end started", () => {
     });
     const isOver = (runId: string): boolean =>
       h.events.some((event) => event.type === "run.finished" && event.runId === runId);
-    const first = await nextHeard(() => runNow(up));
+    const first = await nextCall(() => runNow(up));
     await h.until(() => isOver(first.runId));
-    const again = await nextHeard(() => engine.api.retryRun("default", first.runId, {}, actor));
+    const again = await nextCall(() => engine.api.retryRun("default", first.runId, {}, actor));
     expect(again.upstream).toEqual(first.upstream);
     await h.until(() => isOver(again.runId));
-    expect((await nextHeard(() => engine.api.replayRun("default", again.runId, {}, actor))).upstream).toEqual(
+    expect((await nextCall(() => engine.api.replayRun("default", again.runId, {}, actor))).upstream).toEqual(
       first.upstream,
     );
-    expect((await nextHeard(() => runNow(down))).upstream).toEqual([]);
+    expect((await nextCall(() => runNow(down))).upstream).toEqual([]);
   });
 });

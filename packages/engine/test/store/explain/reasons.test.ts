@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import { limitText } from "../../../src/limits/limit-text.js";
 import type { JobWaitCode, RunWaitCode } from "../../../src/explain/explanations.js";
-import { type AfterHarness, afterHarness } from "../../harness/after-harness.js";
+import { type DependencyHarness, dependencyHarness } from "../../harness/dependency-harness.js";
 import { actor, period, spec } from "../../harness/change-harness.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 
-let h: AfterHarness;
+let h: DependencyHarness;
 beforeAll(async () => {
-  h = await afterHarness();
+  h = await dependencyHarness();
 });
 afterAll(() => h.close());
 
@@ -258,7 +258,7 @@ const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<str
         { job: "clean", on: "finish" },
       ]);
       await h.runOnce(up);
-      await h.tell();
+      await h.processEnds();
       return id;
     },
     String.raw`^waits for clean to end \(1 of 2 are met\)$`,
@@ -283,7 +283,7 @@ describe("explain says of a job", () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: formatId("job", up), on: "success" }], { firing: { overlap: "skip" } });
     for (let n = 0; n < 2; n++) await h.runOnce(up);
-    await h.tell();
+    await h.processEnds();
     const explanation = await h.api.explainJob("default", { id: down });
     expect(explanation.outcomes).toMatchObject([{ reason: "overlap", count: 1 }]);
     expect(explanation.run?.explanation.code).toBe("no_worker_for_task");

@@ -45,7 +45,7 @@ const codes = (created: readonly CreatedJob[]): unknown[] =>
   created.map((one) => ("error" in one ? (one.error as { code?: string }).code : "stored"));
 
 describe("a batch of jobs", () => {
-  it("is stored whole and answered in its order, though it is larger than a statement and than the queue", async () => {
+  it("stores a batch of jobs that is larger than a statement and the queue, and returns the outcomes in its order", async () => {
     const created = await engine.api.createJobs(
       "default",
       many(1_234, (index) => ({ payload: { index } })),
@@ -59,7 +59,7 @@ describe("a batch of jobs", () => {
     expect(stored.rows).toEqual([{ count: 1_234 }]);
   });
 
-  it("stores the good ones when others are refused, by us or by the database", async () => {
+  it("stores the valid jobs of a batch when the node or the database refuses others", async () => {
     const created = await engine.api.createJobs("default", [
       spec({ key: "a" }),
       spec({ schedule: { kind: "cron", cron: "61 * * * *", timeZone: "UTC" } }),
@@ -70,11 +70,11 @@ describe("a batch of jobs", () => {
     ]);
     expect(codes(created)).toEqual(["stored", "cron_invalid", "key_taken", "schedule_in_past", "23514", "stored"]);
     expect(await engine.api.getJob("default", { key: "b" })).toMatchObject({ id: idOf(created[5]) });
-    const found = await engine.api.jobsOfKeys("default", ["b", "nobody's"]);
+    const found = await engine.api.jobsOfKeys("default", ["b", "unused"]);
     expect(found.map(({ id, key }) => [id, key])).toEqual([[idOf(created[5]), "b"]]);
   });
 
-  it("mixes recurring jobs and one-off ones, which stay one row", async () => {
+  it("stores recurring and one-off jobs of one batch, and each one-off job as one row", async () => {
     const at = database.clock.now();
     const created = await engine.api.createJobs("default", [
       spec(),
@@ -90,7 +90,7 @@ describe("a batch of jobs", () => {
     ]);
   });
 
-  it("keeps the firing policies that differ from the defaults, and the overlap where the fire reads it", async () => {
+  it("stores only the firing policies that differ from the defaults, and the overlap policy in the row that a fire reads", async () => {
     const [created] = await engine.api.createJobs("default", [spec({ firing: { overlap: "allow" } })]);
     const rows = await database.query({
       text: "select j.firing, d.overlap from carillon.job j join carillon.job_due d on d.job_id = j.id",

@@ -10,8 +10,8 @@ afterAll(() => h.close());
 const last = Date.UTC(9999, 11, 31, 23, 59, 59);
 const dayMs = 86_400_000;
 
-describe("the last instants that can be written", () => {
-  it("have deadlines after the year 9999, as runs and as jobs", async () => {
+describe("the last instants that PostgreSQL can store", () => {
+  it("stores deadlines after the year 9999, for runs and for jobs", async () => {
     const late = { schedule: { kind: "at", at: last }, policy: { deadlineMs: dayMs } } as const;
     const run = await h.api.createJob("default", spec(late));
     expect(run).toMatchObject({ nextRunAt: last });
@@ -22,7 +22,7 @@ describe("the last instants that can be written", () => {
     expect((await h.api.getJob("default", { id: job.id }))?.nextRunAt).toBe(last);
   });
 
-  it("are fired with their jitter", async () => {
+  it("fires the last instants that PostgreSQL can store, with their jitter", async () => {
     const schedule = { kind: "every", everyMs: dayMs, anchor: last, startsAt: last, jitterMs: dayMs - 1 } as const;
     const job = await h.api.createJob("default", spec({ schedule }));
     expect(job.nextRunAt).toBeGreaterThan(last);

@@ -56,7 +56,9 @@ test("a slot is free when its run has ended, was cancelled, or does not exist [I
   const [first] = await h.h.claim(session, 1);
   if (first === undefined) throw new Error("nothing was claimed");
   await h.finish(session, [first]);
-  await h.h.store.settle((tx) => h.h.store.settler.writes.endRuns(tx, [{ id: ids[1] ?? "", reason: "cancelled" }]));
+  await h.h.store.historyTransaction((tx) =>
+    h.h.store.unitOfWork.writes.endRuns(tx, [{ id: ids[1] ?? "", reason: "cancelled" }]),
+  );
   await admitter.tick();
   expect(await h.states()).toEqual({ blocked: 2, queued: 2 });
   await query("delete from carillon.run where state = 'queued'");
@@ -141,9 +143,9 @@ test("one admission handles the ends of many ordering keys, and lets the next ru
   for (const key of keys) await h.runs({ ordering: { key: "{payload.key}" } }, 2, { key });
   let count = 0;
   const node = h.admitter(h.h.store, {
-    settle: (work) => {
+    historyTransaction: (work) => {
       count++;
-      return h.h.store.settle(work);
+      return h.h.store.historyTransaction(work);
     },
   });
   await node.tick();

@@ -12,7 +12,9 @@ it("one pass of the intake takes a bounded number of runs, of the first lanes fi
     { lane: third, namespaceId: 999 },
     { lane: first, namespaceId: 1 },
   ];
-  const taken = await h.store.settle((tx) => h.store.limits.intake(tx, lanesInOrder, { ofEach: 2, ofAll: 3 }));
+  const taken = await h.store.historyTransaction((tx) =>
+    h.store.limits.intake(tx, lanesInOrder, { ofEach: 2, ofAll: 3 }),
+  );
   expect(taken.map((run) => run.lane)).toEqual([second, second, first]);
   await h.close();
 });

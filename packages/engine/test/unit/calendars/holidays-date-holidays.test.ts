@@ -21,7 +21,7 @@ const publicDays = (country: string, region: string | undefined, year: number) =
     .map(({ day }) => formatCivilDay(day));
 
 describe("holidays from date-holidays", () => {
-  it("are Germany's in 2026, the same in every state", () => {
+  it("reads the holidays of Germany in 2026 that are the same in every state", () => {
     expect(publicDays("DE", undefined, 2026)).toEqual([
       "2026-01-01",
       "2026-04-03",
@@ -35,14 +35,14 @@ describe("holidays from date-holidays", () => {
     ]);
   });
 
-  it("differ by region: Epiphany, Corpus Christi and All Saints are Bavarian, Augsburg adds 8 August", () => {
+  it("reads the holidays of a region: Epiphany, Corpus Christi and All Saints in Bavaria, 8 August in Augsburg", () => {
     const germany = publicDays("DE", undefined, 2026);
     const bavaria = publicDays("DE", "BY", 2026);
     expect(bavaria.filter((day) => !germany.includes(day))).toEqual(["2026-01-06", "2026-06-04", "2026-11-01"]);
     expect(publicDays("de", "by-a", 2026).filter((day) => !bavaria.includes(day))).toContain("2026-08-08");
   });
 
-  it("include substitute days of the United States", () => {
+  it("reads the substitute days of the United States", () => {
     const days = publicDays("US", undefined, 2026);
     // 4 July 2026 is a Saturday: the Friday before is off as well.
     expect(days).toEqual(
@@ -51,18 +51,18 @@ describe("holidays from date-holidays", () => {
     expect(days).not.toContain("2026-02-14");
   });
 
-  it("take every day of a holiday of several days, and no day of an afternoon off", () => {
+  it("closes every day of a holiday of several days, and no day of an afternoon off", () => {
     const arabia = publicDays("SA", undefined, 2026);
     expect(arabia).toEqual(expect.arrayContaining(["2026-03-19", "2026-03-20", "2026-03-21", "2026-03-22"]));
     const eve = source.holidays({ country: "DE" }, 2026).filter(({ day }) => formatCivilDay(day) === "2026-12-24");
     expect(eve).toEqual([]);
   });
 
-  it("are computed once for a place and year", () => {
+  it("computes the holidays of a place and year once", () => {
     expect(source.holidays({ country: "FR" }, 2030)).toBe(source.holidays({ country: "fr" }, 2030));
   });
 
-  it("do not exist for unknown places, which are named with what would be right", () => {
+  it("refuses an unknown place, and names the known ones", () => {
     expect(source.problemWith({ country: "DE", region: "BY" })).toBeNull();
     expect(source.problemWith({ country: "us", region: "la-no" })).toBeNull();
     expect(source.problemWith({ country: "XX" })).toContain('no holidays for the country "XX"');
@@ -71,7 +71,7 @@ describe("holidays from date-holidays", () => {
     expect(source.problemWith({ country: "VA", region: "X" })).toContain("leave the region out");
   });
 
-  it("move a schedule to the next business day", () => {
+  it("moves a schedule to the next business day after holidays", () => {
     const definition = readCalendar({
       name: "bavaria",
       rules: [{ weekdays: ["SAT", "SUN"] }, { holidays: { country: "DE", region: "BY" } }],
@@ -96,7 +96,7 @@ describe("holidays from date-holidays", () => {
     ]);
   });
 
-  it("are listed by the check of a calendar, with their names", () => {
+  it("lists holidays with their names in the check of a calendar", () => {
     const text = JSON.stringify({ name: "de", rules: [{ holidays: { country: "DE" } }] });
     const { days } = checkCalendar(text, { year: 2026, holidays: source });
     expect(days[6]).toEqual({ date: "2026-10-03", weekday: "Sat", reason: "Tag der Deutschen Einheit" });
@@ -106,7 +106,7 @@ describe("holidays from date-holidays", () => {
 });
 
 describe("without the package", () => {
-  it("says what to install", async () => {
+  it("names the package to install if date-holidays is missing", async () => {
     const missing = () => Promise.reject(new Error("Cannot find package 'date-holidays'"));
     await expect(loadHolidays(missing)).rejects.toMatchObject({
       code: "calendar_holidays_unavailable",

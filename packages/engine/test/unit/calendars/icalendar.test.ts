@@ -10,7 +10,7 @@ const options = { from: day("2026-01-01"), to: day("2027-12-31"), timeZone: "Eur
 const dates = (...events: string[][]) => importICalendar(file(...events.flat()), options).dates;
 
 describe("an iCalendar import", () => {
-  it("takes the days of all-day events; DTEND is the day after the last", () => {
+  it("imports the days of all-day events; DTEND is the day after the last", () => {
     expect(
       dates(event("UID:a", "SUMMARY:Winterferien", "DTSTART;VALUE=DATE:20260202", "DTEND;VALUE=DATE:20260207")),
     ).toEqual(["2026-02-02/2026-02-06"]);
@@ -18,7 +18,7 @@ describe("an iCalendar import", () => {
     expect(dates(event("UID:a", "DTSTART;VALUE=DATE:20260202", "DURATION:P2D"))).toEqual(["2026-02-02/2026-02-03"]);
   });
 
-  it("takes every day of which a timed event has a part, and not the day at whose midnight it ends", () => {
+  it("imports every day that a timed event touches, but not the day at whose midnight it ends", () => {
     expect(dates(event("UID:a", "DTSTART:20260202T220000", "DTEND:20260204T000000"))).toEqual([
       "2026-02-02/2026-02-03",
     ]);
@@ -28,7 +28,7 @@ describe("an iCalendar import", () => {
     expect(dates(event("UID:a", "DTSTART:20260202T120000"))).toEqual(["2026-02-02"]);
   });
 
-  it("dates events in UTC by the given zone, and keeps the written date of others", () => {
+  it("converts events in UTC to the given zone, and keeps the written date of others", () => {
     expect(dates(event("UID:a", "DTSTART:20260202T233000Z", "DTEND:20260202T234500Z"))).toEqual(["2026-02-03"]);
     expect(
       dates(event("UID:a", "DTSTART;TZID=Asia/Tokyo:20260202T233000", "DTEND;TZID=Asia/Tokyo:20260202T234500")),
@@ -48,7 +48,7 @@ describe("an iCalendar import", () => {
     expect(dates(fridays)).toEqual(["2026-02-06", "2026-02-20", "2026-02-27", "2026-03-02"]);
   });
 
-  it("takes UNTIL as an instant on the event's own clock", () => {
+  it("reads UNTIL as an instant on the event's own clock", () => {
     // 22:00Z on the 3rd is 23:00 in Berlin, before the event's 23:30: the 2nd is the last.
     const late = (until: string) =>
       event("UID:u", "DTSTART;TZID=Europe/Berlin:20260201T233000", "DURATION:PT10M", `RRULE:FREQ=DAILY;UNTIL=${until}`);
@@ -74,7 +74,7 @@ describe("an iCalendar import", () => {
     ).toEqual(["2026-04-01"]);
   });
 
-  it("clips to the range and merges days that touch", () => {
+  it("clips imported days to the range and merges adjacent ones", () => {
     const events = [
       event("UID:a", "DTSTART;VALUE=DATE:20251230", "DTEND;VALUE=DATE:20260103"),
       event("UID:b", "DTSTART;VALUE=DATE:20260103"),
@@ -93,7 +93,7 @@ describe("an iCalendar import", () => {
     expect(importICalendar(`\uFEFF${one}${other}`, options).dates).toEqual(["2026-05-01", "2026-06-01"]);
   });
 
-  it("gives dates that a calendar takes as they are", () => {
+  it("returns dates that a calendar accepts", () => {
     const imported = dates(event("UID:a", "DTSTART;VALUE=DATE:20260202", "DTEND;VALUE=DATE:20260207"));
     const calendar = compileCalendar(
       readCalendar({ name: "school", rules: [{ icalendar: { source: "ferien.ics", dates: imported } }] }),
@@ -104,7 +104,7 @@ describe("an iCalendar import", () => {
   });
 });
 
-describe("a file that is refused", () => {
+describe("an invalid iCalendar file", () => {
   const attempt = (text: string) => () => importICalendar(text, options);
   const code = (message: RegExp) =>
     expect.objectContaining({ code: "icalendar_invalid", message: expect.stringMatching(message) });
@@ -147,18 +147,18 @@ describe("a file that is refused", () => {
       file(...event("UID:a", "DTSTART:20260202T120000", "RRULE:FREQ=DAILY;BYHOUR=9,17")),
       /several times a day/,
     ],
-  ])("because it %s says so", (_, text, message) => {
+  ])("is refused with the reason that it %s", (_, text, message) => {
     expect(attempt(text)).toThrow(code(message));
   });
 
-  it("is larger than the limits", () => {
+  it("refuses a file that is larger than the limits", () => {
     expect(attempt("x".repeat(IMPORT_LIMITS.characters + 1))).toThrow(code(/the most is 2000000/));
     const many = Array.from({ length: IMPORT_LIMITS.events + 1 }, () => event("DTSTART;VALUE=DATE:20260202")).flat();
     expect(attempt(file(...many))).toThrow(code(/10001 events; the most is 10000/));
     expect(() => importICalendar(file(), { ...options, to: options.from + 40_000 })).toThrow(code(/at most 100 years/));
   });
 
-  it("recurs more often than an import may expand", () => {
+  it("refuses a file that recurs more often than an import may expand", () => {
     const daily = Array.from({ length: 50 }, (_, index) =>
       event(`UID:${index}`, "DTSTART;VALUE=DATE:19300101", "RRULE:FREQ=DAILY"),
     );

@@ -75,11 +75,11 @@ describe("a recurrence rule", () => {
     "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
     "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
     "FREQ=DAILY;INTERVAL=7;BYDAY=TU",
-  ])("that matches no day ends all the same, with the event's first day only: %s", (rule) => {
+  ])("ends for a rule that matches no day, with the event's first day only: %s", (rule) => {
     expect(expand("2026-06-01", rule)).toEqual(["2026-06-01"]);
   });
 
-  it("is expanded like ical.js does it, where that library is right", () => {
+  it("expands recurrence rules like ical.js where that library is right", () => {
     const rule = fc.oneof(
       fc
         .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }))

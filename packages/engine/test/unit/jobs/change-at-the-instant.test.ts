@@ -1,13 +1,13 @@
-import { type CompiledSchedule, compileSchedule, type EverySchedule, type JobSpec } from "@carillon/core";
-import { describe, expect, it } from "vitest";
-import { applyCancel } from "../../../src/jobs/change/apply-cancel.js";
-import { applyEdit } from "../../../src/jobs/change/apply-edit.js";
-import { applyPause, applyResume } from "../../../src/jobs/change/apply-pause.js";
-import { specOf } from "../../../src/jobs/change/definition.js";
-import type { DueRules } from "../../../src/schedules/due-rules.js";
-import { settleDue } from "../../../src/jobs/transaction/settle-due.js";
-import { JobDraft } from "../../../src/jobs/transaction/job-draft.js";
+import { type CompiledSchedule, type EverySchedule, type JobSpec, compileSchedule } from "@carillon/core";
 import type { LockedJob } from "@carillon/store";
+import { describe, expect, it } from "vitest";
+import { applyCancel } from "../../../src/jobs/change/job-canceller.js";
+import { applyEdit } from "../../../src/jobs/change/job-editor.js";
+import { applyPause, applyResume } from "../../../src/jobs/change/job-pauser.js";
+import { specOf } from "../../../src/jobs/job-definition.js";
+import { JobDraft } from "../../../src/jobs/transaction/job-draft.js";
+import { processDue } from "../../../src/jobs/transaction/process-due.js";
+import type { DueRules } from "../../../src/schedules/due-rules.js";
 
 const id = "0198a0f0-0000-7000-8000-000000000001";
 const hour = 3_600_000;
@@ -62,14 +62,7 @@ function jobAt(now: number, schedule: EverySchedule): LockedJob {
   };
 }
 
-const rules: DueRules = {
-  compile: () => compile(hourly),
-  calendarsOf: () => new Map(),
-  editionsOf: () => [],
-  revision: 0,
-  windowAt: () => () => null,
-  refresh: () => Promise.resolve(),
-};
+const rules: Pick<DueRules, "revision" | "windowAt"> = { revision: 0, windowAt: () => () => null };
 
 type Apply = (draft: JobDraft, old: CompiledSchedule) => void;
 
@@ -93,15 +86,15 @@ const changes: readonly (readonly [string, Apply])[] = [
 
 function changed(now: number, apply: Apply, schedule = hourly): JobDraft {
   const draft = new JobDraft(jobAt(now, schedule), []);
-  if (draft.isDue) settleDue(draft, compile(schedule), rules);
+  if (draft.isDue) processDue(draft, compile(schedule), rules);
   apply(draft, compile(schedule));
   return draft;
 }
 
 const nominals = (draft: JobDraft): number[] => draft.runs.map((run) => run.nominal);
 
-describe.each(changes)("%s", (_name, apply) => {
-  it("a millisecond before the instant makes no run of it, and does not forget it [INV-5] [INV-11]", () => {
+describe.each(changes)("%s of a job", (_name, apply) => {
+  it("makes no run of an instant that is a millisecond ahead, and does not lose it [INV-5] [INV-11]", () => {
     const draft = changed(noon - 1, apply);
     expect(nominals(draft)).toEqual([]);
     expect(draft.entries).toEqual([]);
@@ -110,7 +103,7 @@ describe.each(changes)("%s", (_name, apply) => {
   });
 
   it.each([0, 1, 59_999])(
-    "%i ms after the instant makes its run first, once, and looks on from there [INV-1] [INV-11]",
+    "makes the run of an instant that is %i ms ago before the change, once, and continues after it [INV-1] [INV-11]",
     (ms) => {
       const draft = changed(noon + ms, apply);
       expect(nominals(draft)).toEqual([noon]);
@@ -124,23 +117,23 @@ describe.each(changes)("%s", (_name, apply) => {
 describe("within the jitter of an instant", () => {
   const within = noon + Math.floor(jitter / 2);
 
-  it("there is time for a change", () => {
+  it("leaves time for a change within the jitter of an instant", () => {
     expect(jitter).toBeGreaterThan(1_000);
   });
 
-  it("an edit of anything else leaves it to its time [INV-11]", () => {
+  it("keeps an occurrence within its jitter when an edit does not change the rule [INV-11]", () => {
     const draft = changed(within, editTo({ payload: "new" }), jittered);
     expect(draft.due).toMatchObject({ nominal: noon, fireAt: noon + jitter });
     expect([nominals(draft), draft.entries]).toEqual([[], []]);
   });
 
-  it("an edit to a rule that names it too fires it under that rule [INV-11]", () => {
+  it("fires an occurrence within its jitter under a new rule that names it too [INV-11]", () => {
     const draft = changed(within, editTo({ schedule: { ...jittered, endsAt: noon + 10 * hour } }), jittered);
     expect(draft.due).toMatchObject({ nominal: noon, fireAt: noon + jitter, firedThrough: noon - hour });
     expect([nominals(draft), draft.entries]).toEqual([[], []]);
   });
 
-  it("an edit to a rule that does not, and a cancellation, note it [INV-11]", () => {
+  it("adds an occurrence within its jitter to the ledger when a new rule does not name it, and when the job is cancelled [INV-11]", () => {
     const moved = { ...hourly, anchor: hourly.anchor + 60_000 };
     for (const apply of [editTo({ schedule: moved }), cancel]) {
       const draft = changed(within, apply, jittered);
@@ -149,7 +142,7 @@ describe("within the jitter of an instant", () => {
     }
   });
 
-  it("a pause swallows it when its time has come, and not before [INV-11]", () => {
+  it("counts an occurrence within its jitter as part of a pause once its time has come [INV-11]", () => {
     for (const [now, missed] of [
       [noon + jitter - 1, 0],
       [noon + jitter, 1],

@@ -30,12 +30,12 @@ function planned(over: Partial<JobSpec>) {
 }
 
 describe("an instant older than the catch-up window", () => {
-  it("is refused", () => {
+  it("refuses an instant older than the catch-up window", () => {
     expect(() => planned({})).toThrow(expect.objectContaining({ code: "schedule_in_past" }));
     expect(() => planned({ firing: { misfire: "skip" } })).toThrow("catch-up window");
   });
 
-  it("is taken when run_once was asked for, and is caught up with however late it is", () => {
+  it("accepts an instant older than the catch-up window with run_once, and catches up with it", () => {
     expect(planned({ firing: { misfire: "run_once" } })).toMatchObject({
       kind: "run",
       run: { runAt: now - 2 * dayMs },
@@ -46,7 +46,7 @@ describe("an instant older than the catch-up window", () => {
     });
   });
 
-  it("is taken inside the job's own window", () => {
+  it("accepts an instant inside the catch-up window of the job", () => {
     expect(planned({ firing: { catchupWindowMs: 3 * dayMs } })).toMatchObject({
       kind: "job",
       job: { nextNominal: now - 2 * dayMs },

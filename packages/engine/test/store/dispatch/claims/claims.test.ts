@@ -166,8 +166,8 @@ describe("a failed run", () => {
       outcome: "failed",
     } as const;
     await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }]);
-    const { settler, settle } = h.store;
-    const ended = await settle((tx) => settler.writes.endRuns(tx, [{ id, reason: "cancelled_by_job" }]));
+    const { unitOfWork, historyTransaction } = h.store;
+    const ended = await historyTransaction((tx) => unitOfWork.writes.endRuns(tx, [{ id, reason: "cancelled_by_job" }]));
     expect(ended).toMatchObject([{ id, task: "echo" }]);
     expect(await startedEarly()).toEqual([]);
   });

@@ -107,7 +107,7 @@ describe("a statement that waits for several rows locks them in the order of the
 it("runs that wait are held in part only where there are more than one transaction should end", async () => {
   const of = newId();
   const { low, high } = await runsWith(`untracked = true, job_id = '${of}'`);
-  const { reads } = h.store.settler;
+  const { reads } = h.store.unitOfWork;
   await h.db.transaction(async (tx) => {
     expect(await reads.holdUntracked(tx, of, 3)).toEqual([]);
     expect(await reads.holdUntracked(tx, of, 1)).toHaveLength(1);

@@ -23,8 +23,8 @@ const pause = (id: string) => h.api.pauseJob("default", { id }, { reason: null, 
 const edit = (id: string, payload: unknown) => h.api.editJob("default", { id }, (job) => ({ ...job, payload }), actor);
 const live = (id: string) => h.select("select id, state from carillon.run where id = $1", id);
 
-describe("a one-off job that is its run alone becomes a stored job with its first change", () => {
-  it("before its time, near it or far: the job fires in the run's place [INV-1]", async () => {
+describe("the first change of a one-off job that is stored as its run alone", () => {
+  it("makes a stored job of a one-off job before its time, and the job fires in place of its run [INV-1]", async () => {
     for (const at of [h.last + 60_000, h.last + 100 * period]) {
       const id = await oneOff(at);
       const job = await edit(id, "new");
@@ -36,7 +36,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     }
   });
 
-  it("and its run has the id that was told when it was asked for, whatever became of the job before [INV-1]", async () => {
+  it("gives the run of a changed one-off job the id that its caller received [INV-1]", async () => {
     const id = await oneOff(h.last + 60_000);
     await edit(id, "new");
     await setDue(h, id, h.last);
@@ -46,7 +46,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     expect(rows.filter((job) => job.id === id)).toHaveLength(1);
   });
 
-  it("and its run is found by that id before it is made, paused and cancelled too [INV-1]", async () => {
+  it("finds the future run of a changed one-off job by its id, also while the job is paused or cancelled [INV-1]", async () => {
     for (const at of [h.last + 60_000, h.last + 100 * period]) {
       const id = await oneOff(at);
       await edit(id, "new");
@@ -70,7 +70,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     expect(await h.api.getRun("default", cron)).toBeNull();
   });
 
-  it("and its run is cancelled by that id together with the job, once [INV-4]", async () => {
+  it("cancels a changed one-off job once when its future run is cancelled by id [INV-4]", async () => {
     const id = await oneOff(h.last + 60_000);
     await edit(id, "new");
     const how = { reason: "cancelled_by_user", isOfRunning: true };
@@ -82,7 +82,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     expect(await h.due(id)).toMatchObject({ state: "cancelled", next_nominal_at: null, runs_made: 1 });
   });
 
-  it("and is paused, moved, or run at once like any other", async () => {
+  it("pauses, moves and runs a changed one-off job like any other job", async () => {
     const at = h.last + 60_000;
     const id = await oneOff(at);
     expect(await pause(id)).toMatchObject({ state: "paused", nextRunAt: null });
@@ -94,7 +94,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     expect((await h.api.getJob("default", { id }))?.lastRun?.id).toBe(run.id);
   });
 
-  it("while its run waits, runs or has ended: the run stays what it is [INV-4]", async () => {
+  it("leaves the run of a one-off job as it is when the job is changed while the run waits, runs or has ended [INV-4]", async () => {
     const [queued, running, ended] = [await oneOff(h.last), await oneOff(h.last), await oneOff(h.last)];
     await startRuns(h, running);
     const session = await h.session();
@@ -118,7 +118,7 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     }
   });
 
-  it("once, when several change it at the same time", async () => {
+  it("makes one stored job when several callers change a one-off job at the same time", async () => {
     for (const at of [h.last, h.last + 60_000, h.last + 100 * period]) {
       const id = await oneOff(at);
       await Promise.all([edit(id, 1), edit(id, 2), edit(id, 3)]);
@@ -126,14 +126,14 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     }
   });
 
-  it("and is listed once", async () => {
+  it("lists a changed one-off job once", async () => {
     const id = await oneOff(h.last);
     await edit(id, "new");
     const { rows } = await h.api.listJobs("default", {}, { pageSize: 1_000 });
     expect(rows.filter((job) => job.id === id)).toMatchObject([{ payload: "new" }]);
   });
 
-  it("but not for a question: it has one version, no ledger, and its instant comes next", async () => {
+  it("reads the version, ledger and next instant of a one-off job without making a stored job", async () => {
     const id = await oneOff(h.last + 60_000);
     const versions = await h.api.listVersions("default", { id }, { pageSize: 10 });
     expect(versions.rows).toMatchObject([{ version: 1, validTo: null, spec: { labels: { team: "ops" } } }]);

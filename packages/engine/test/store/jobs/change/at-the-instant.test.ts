@@ -76,7 +76,7 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
     return make(id);
   };
 
-  it("just before the instant decides over it, and the fire of a stale wheel is refused [INV-1] [INV-11]", async () => {
+  it("decides the instant by the new rule if it commits before it, and refuses the fire of a stale wheel [INV-1] [INV-11]", async () => {
     const id = await jobAt(overlap, false);
     const stale = await wheelOf(id);
     const job = await change(id);
@@ -92,7 +92,7 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
     expect(await outcome(id)).toEqual({ runs: [[3, newPayload[kind]]], ledger: [] });
   });
 
-  it("after the instant and before its fire makes the old one's run, and the fire none [INV-1] [INV-11]", async () => {
+  it("makes the old rule's run after the instant and before its fire, and the fire makes none [INV-1] [INV-11]", async () => {
     const id = await jobAt(overlap, true);
     const stale = await wheelOf(id);
     expect((await change(id)).version).toBe(3);
@@ -101,7 +101,7 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
     expect(await outcome(id)).toEqual(byTheOld);
   });
 
-  it("after the fire leaves it as it is [INV-1] [INV-11]", async () => {
+  it("leaves the instant as it is after its fire [INV-1] [INV-11]", async () => {
     const id = await jobAt(overlap, true);
     const wheel = await wheelOf(id);
     expect(await fire(wheel)).toMatchObject([{ outcome: "fired" }]);
@@ -110,13 +110,13 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
     expect(await outcome(id)).toEqual(byTheOld);
   });
 
-  it("while the fire is under way waits for it [INV-1] [INV-11]", async () => {
+  it("waits for a fire under way [INV-1] [INV-11]", async () => {
     const id = await jobAt(overlap, true);
     const wheel = await wheelOf(id);
     const both: Promise<unknown>[] = [];
-    const stay = new Error("nobody made this run");
+    const stay = new Error("rolled back");
     const done = h.db.transaction(async (tx) => {
-      // Somebody is about to make the same run: the fire has the job's row and waits to hear what becomes of it.
+      // Another transaction inserts the same run: the fire holds the job's row and waits for the end of that transaction.
       await tx.query(
         {
           text: `insert into carillon.run (id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
@@ -136,7 +136,7 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
     expect(await outcome(id)).toEqual(byTheOld);
   });
 
-  it("that is under way when the fire comes settles it, and the fire does nothing [INV-1] [INV-11]", async () => {
+  it("decides the instant while it is under way, and the concurrent fire does nothing [INV-1] [INV-11]", async () => {
     const id = await jobAt(overlap, true);
     const wheel = await wheelOf(id);
     let changed: Promise<unknown> = Promise.resolve();
@@ -154,7 +154,7 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
 });
 
 describe("a pause just before an instant", () => {
-  it("has it in the ledger when it ends without it, and no run [INV-11]", async () => {
+  it("adds an instant just after the begin of a pause to the ledger, without a run [INV-11]", async () => {
     const id = await jobAt("skip", false);
     await changes["pause"]?.(id);
     // The instant comes: it is the first that the pause swallows.

@@ -23,7 +23,7 @@ const endOf = async (id: string): Promise<unknown[]> =>
   (await h.history(id)).map((run) => [run["status"], run["status_reason"]]);
 
 describe("the cancellation of a job", () => {
-  it("makes what was due a run and ends it with the others that wait [INV-11]", async () => {
+  it("makes runs of due occurrences of a cancelled job and ends them with the other waiting runs [INV-11]", async () => {
     const id = await h.recurring(overlapping("queue_all"));
     await runNow(id);
     const job = await cancel(id);
@@ -36,7 +36,7 @@ describe("the cancellation of a job", () => {
     expect(await h.due(id)).toMatchObject({ next_nominal_at: null, fired_through: h.last });
   });
 
-  it("asks running runs to stop, or lets them go on", async () => {
+  it("requests running runs of a cancelled job to stop, or keeps them, as requested", async () => {
     for (const [running, reason] of [
       ["signal", "cancelled_by_job"],
       ["keep", null],
@@ -55,7 +55,7 @@ describe("the cancellation of a job", () => {
     }
   });
 
-  it("is answered alike the second time, and every other change is refused then", async () => {
+  it("returns the same answer for a second cancel, and refuses every other change", async () => {
     const id = await h.recurring();
     const first = await cancel(id);
     expect(await cancel(id)).toEqual(first);
@@ -70,7 +70,7 @@ describe("the cancellation of a job", () => {
       await expect(change()).rejects.toMatchObject({ code: "job_ended" });
   });
 
-  it("frees its key for another job; the key means the one that is live", async () => {
+  it("frees the key of a cancelled job for another job, which the key names from then on", async () => {
     const key = newId();
     const first = await h.api.createJob("default", spec({ key }));
     await cancel(first.id);
@@ -81,13 +81,13 @@ describe("the cancellation of a job", () => {
     expect((await h.api.getJob("default", { key }))?.id).toBe(second.id);
   });
 
-  it("refuses the fire of a wheel that does not know of it [INV-1]", async () => {
+  it("refuses the fire of a wheel that does not know of the cancellation [INV-1]", async () => {
     const id = await h.recurring({}, -1);
     await cancel(id);
     expect(await h.fire(id, { version: 1, nominal: h.last, runsMade: 0 })).toBeNull();
   });
 
-  it("of a job that does not exist, or belongs to another namespace, is refused [INV-7]", async () => {
+  it("refuses to cancel a job that does not exist or belongs to another namespace [INV-7]", async () => {
     await expect(cancel(newId())).rejects.toMatchObject({ code: "not_found" });
     await h.db.query({ text: "insert into carillon.namespace (name) values ('elsewhere')" });
     const { id } = await h.api.createJob("elsewhere", spec());
@@ -104,7 +104,7 @@ describe("the cancellation of a one-off job without a key", () => {
   const setState = (id: string, state: string): Promise<unknown> =>
     h.db.query({ text: "update carillon.run set state = $2 where id = $1" }, [id, state]);
 
-  it("ends its run wherever it waits: far from its time, near it, queued, or for another try", async () => {
+  it("ends the run of a cancelled one-off job while it is scheduled, far in the future, queued or retrying", async () => {
     const far = await oneOff(h.last + 100 * period);
     expect(await h.select("select 1 from carillon.far_future_run where id = $1", far)).toHaveLength(1);
     const [near, queued, retrying] = [await oneOff(h.last + 60_000), await oneOff(h.last), await oneOff(h.last)];
@@ -120,7 +120,7 @@ describe("the cancellation of a one-off job without a key", () => {
     expect(await h.select("select 1 from carillon.far_future_run where id = $1", far)).toEqual([]);
   });
 
-  it("asks the worker of a running run to stop, or lets it go on", async () => {
+  it("requests the running run of a cancelled one-off job to stop, or keeps it, as requested", async () => {
     const [stopped, kept] = [await oneOff(h.last), await oneOff(h.last)];
     for (const id of [stopped, kept]) await startRuns(h, id);
     await cancel(stopped);
@@ -129,7 +129,7 @@ describe("the cancellation of a one-off job without a key", () => {
     expect(await h.runs(kept)).toMatchObject([{ state: "running", cancel_reason: null }]);
   });
 
-  it("compares the version that it is asked for", async () => {
+  it("refuses to cancel a one-off job with another version", async () => {
     const id = await oneOff(h.last + 60_000);
     const asked = h.api.cancelJob("default", { id }, { running: "keep" }, { actor: null, ifVersion: 2 });
     await expect(asked).rejects.toMatchObject({ code: "precondition_failed" });

@@ -26,7 +26,7 @@ const edit = (id: string, over: Partial<JobSpec>, ifVersion?: number) =>
 const yearly = { kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" } as const;
 
 describe("an edit of a job", () => {
-  it("fires what is due under the old definition and goes on under the new [INV-11]", async () => {
+  it("fires due occurrences under the old definition and later ones under the new one [INV-11]", async () => {
     const id = await h.recurring({ payload: "old" }, 2);
     const job = await edit(id, { payload: "new" });
     expect(job).toMatchObject({ version: 2, payload: "new", state: "active" });
@@ -38,7 +38,7 @@ describe("an edit of a job", () => {
     expect(Number((await h.due(id))["next_nominal_at"])).toBeGreaterThan(h.last);
   });
 
-  it("makes a run of each occurrence that is due when its runs may overlap [INV-1, INV-11]", async () => {
+  it("makes a run of each due occurrence of an edited job that allows overlap [INV-1, INV-11]", async () => {
     const id = await h.recurring(
       { ...overlapping("allow"), firing: { overlap: "allow", misfireThresholdMs: 3 * period } },
       2,
@@ -48,24 +48,24 @@ describe("an edit of a job", () => {
     expect(nominals).toEqual([2, 1, 0].map((ago) => h.last - ago * period));
   });
 
-  it("does not fire instants of the past that only the new rule names", async () => {
+  it("does not fire past instants that only the new rule names", async () => {
     const id = (await h.api.createJob("default", spec({ schedule: yearly }))).id;
     const job = await edit(id, { schedule: every(h.last) });
     expect(await h.runs(id)).toEqual([]);
     expect(job.nextRunAt).toBeGreaterThan(h.last);
   });
 
-  it("refuses the fire of a stale wheel whose instant is the new rule's too [INV-1]", async () => {
+  it("refuses the fire of a stale wheel entry whose instant the new rule names too [INV-1]", async () => {
     const id = await h.recurring({}, -1);
-    const told = { version: 1, nominal: h.last + period, runsMade: 0 };
+    const entry = { version: 1, nominal: h.last + period, runsMade: 0 };
     await edit(id, { schedule: every(h.last, period / 2) });
     await setDue(h, id, h.last);
-    expect(await h.fire(id, { ...told, nominal: h.last })).toBeNull();
+    expect(await h.fire(id, { ...entry, nominal: h.last })).toBeNull();
     expect(await h.runs(id)).toEqual([]);
     expect(await h.fire(id)).toMatchObject({ outcome: "fired" });
   });
 
-  it("keeps what still waits for its time when the rule stays, and notes it as superseded when it does not [INV-11]", async () => {
+  it("keeps an occurrence within its jitter if the rule stays, and records it as superseded otherwise [INV-11]", async () => {
     const [kept, lost] = [await h.recurring(), await h.recurring()];
     for (const id of [kept, lost])
       await h.db.query(
@@ -81,7 +81,7 @@ describe("an edit of a job", () => {
     ]);
   });
 
-  it("keeps the definition that it replaces, and nothing of a job that nobody edited", async () => {
+  it("stores the replaced definition, and none for a job without edits", async () => {
     const { id } = await h.api.createJob("default", spec({ payload: "first", key: newId() }));
     const none = await h.select("select * from carillon.job_version where job_id = $1", id);
     expect(none).toEqual([]);
@@ -100,7 +100,7 @@ describe("an edit of a job", () => {
     expect(rest.next).toBeNull();
   });
 
-  it("that changes nothing makes no version, and leaves what is due to the scheduler", async () => {
+  it("makes no version for an edit that changes nothing, and leaves due occurrences to the scheduler", async () => {
     const id = await h.recurring({ firing: { overlap: "allow" } });
     const job = await edit(id, { payload: { n: 1 }, firing: { overlap: "allow", misfire: "run_once" } });
     expect(job.version).toBe(1);
@@ -108,7 +108,7 @@ describe("an edit of a job", () => {
     expect((await h.due(id))["next_nominal_at"]).toBe(h.last);
   });
 
-  it("with another key or an invalid schedule is refused, and nothing is settled for it", async () => {
+  it("refuses an edit with another key or an invalid schedule, and decides no due occurrence for it", async () => {
     const id = await h.recurring();
     await expect(edit(id, { key: "other" })).rejects.toMatchObject({ code: "field_invalid" });
     const schedule = { kind: "cron", cron: "61 * * * *", timeZone: "UTC" } as const;
@@ -117,7 +117,7 @@ describe("an edit of a job", () => {
     expect(await h.due(id)).toMatchObject({ version: 1, next_nominal_at: h.last });
   });
 
-  it("of a version that is not the job's any more is refused", async () => {
+  it("refuses an edit for an older version of the job", async () => {
     const { id } = await h.api.createJob("default", spec());
     const results = await Promise.allSettled([1, 2, 3].map((payload) => edit(id, { payload }, 1)));
     expect(results.filter((one) => one.status === "fulfilled")).toHaveLength(1);
@@ -126,14 +126,14 @@ describe("an edit of a job", () => {
     expect((await h.api.getJob("default", { id }))?.version).toBe(2);
   });
 
-  it("waits for another one: both count", async () => {
+  it("applies concurrent edits of a job one after the other", async () => {
     const { id } = await h.api.createJob("default", spec({ payload: 0 }));
     const add = () => h.api.editJob("default", { id }, (job) => ({ ...job, payload: Number(job.payload) + 1 }), actor);
     await Promise.all([add(), add(), add(), add()]);
     expect(await h.api.getJob("default", { id })).toMatchObject({ payload: 4, version: 5 });
   });
 
-  it("ends with a clear error when somebody holds the job's row for long", async () => {
+  it("fails with job_busy when another transaction holds the job's row for long", async () => {
     const { id } = await h.api.createJob("default", spec());
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.job_due where job_id = $1 for update" }, [id]);
@@ -142,7 +142,7 @@ describe("an edit of a job", () => {
     expect((await edit(id, { payload: 2 })).version).toBe(2);
   });
 
-  it("moves a job to another lane, class and overlap policy, with the runs that are live", async () => {
+  it("moves a job with its live runs to another lane, class and overlap policy", async () => {
     const id = await h.recurring(overlapping("allow"), 0);
     await h.fire(id);
     await setDue(h, id, h.last + period);
@@ -158,7 +158,7 @@ describe("an edit of a job", () => {
     expect(lanes).toEqual([{ queue: "other" }]);
   });
 
-  it("brings a job that was over back, and ends one that has nothing left", async () => {
+  it("makes a completed job active again, and completes a job without occurrences", async () => {
     const at = h.db.clock.now() - 1_000;
     const { id } = await h.api.createJob("default", spec({ key: newId(), schedule: { kind: "at", at } }));
     await edit(id, { payload: "fires first" });
@@ -171,7 +171,7 @@ describe("an edit of a job", () => {
 });
 
 describe("a rollback", () => {
-  it("makes a new version of the old definition", async () => {
+  it("makes a new version of the old definition when a job is rolled back", async () => {
     const { id } = await h.api.createJob("default", spec({ payload: "first", labels: { a: "b" } }));
     await edit(id, { payload: "second", labels: {} });
     await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
@@ -181,7 +181,7 @@ describe("a rollback", () => {
     expect(await h.api.rollbackJob("default", { id }, 3, actor)).toMatchObject({ version: 6, payload: "second" });
   });
 
-  it("to the definition in force changes nothing; to one that never was is refused", async () => {
+  it("changes nothing for a rollback to the definition in force, and refuses an unknown version", async () => {
     const { id } = await h.api.createJob("default", spec());
     expect((await h.api.rollbackJob("default", { id }, 1, actor)).version).toBe(1);
     for (const version of [0, 2])
@@ -192,7 +192,7 @@ describe("a rollback", () => {
 });
 
 describe("an upsert", () => {
-  it("of twenty callers at once makes one job, and every call counts", async () => {
+  it("creates one job for twenty concurrent upserts, and applies each of them", async () => {
     const key = newId();
     const put = (n: number) => h.api.upsertJob("default", key, () => spec({ payload: n }), actor);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put(n)));
@@ -201,7 +201,7 @@ describe("an upsert", () => {
     expect((await h.api.getJob("default", { key }))?.version).toBe(20);
   });
 
-  it("makes another job once the one that had the key is cancelled", async () => {
+  it("creates another job for an upsert if the one with the key is cancelled", async () => {
     const key = newId();
     const first = await h.api.upsertJob("default", key, () => spec(), actor);
     await h.api.cancelJob("default", { key }, { running: "signal" }, actor);

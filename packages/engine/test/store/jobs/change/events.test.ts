@@ -5,7 +5,7 @@ import { actor, type ChangeHarness, changeHarness, overlapping } from "../../../
 let h: ChangeHarness;
 let events: EngineEvent[] = [];
 beforeAll(async () => {
-  // What became of occurrences; that the job was changed is told beside it.
+  // The events of occurrences; job.changed is emitted too.
   h = await changeHarness((event) => {
     if (event.type !== "job.changed") events.push(event);
   });
@@ -18,8 +18,8 @@ beforeEach(() => {
 const edit = (id: string) =>
   h.api.editJob("default", { id }, (job) => ({ ...job, payload: "new", priority: 9 }), actor);
 
-describe("a change that settles what is due", () => {
-  it("tells of the run that it made, with the class that the job had", async () => {
+describe("a change that decides due occurrences", () => {
+  it("emits the fire of a due occurrence that a change decided, with the class before the change", async () => {
     const id = await h.recurring();
     await edit(id);
     const [run] = await h.runs(id);
@@ -37,7 +37,7 @@ describe("a change that settles what is due", () => {
     expect(events[0]).toMatchObject({ lateMs: Number(run?.["created_at"]) - h.last });
   });
 
-  it("tells of what is late, missed and left out", async () => {
+  it("emits late, missed and skipped occurrences that a change decided", async () => {
     const [late, busy] = [await h.recurring({ firing: { misfireThresholdMs: 0 } }, 2), await h.recurring()];
     await edit(late);
     expect(events).toMatchObject([
@@ -51,14 +51,14 @@ describe("a change that settles what is due", () => {
     expect(events).toEqual([{ type: "occurrence.skipped", jobId: busy, reason: "overlap", count: 1 }]);
   });
 
-  it("tells of a run that waits for others", async () => {
+  it("emits run.blocked for a run that waits for others", async () => {
     const id = await h.recurring(overlapping("queue_one"));
     await h.api.runNow("default", { id }, {}, actor);
     await edit(id);
     expect(events).toMatchObject([{ type: "run.blocked", jobId: id, nominal: h.last }]);
   });
 
-  it("and changes nothing tells nothing", async () => {
+  it("emits nothing for a change that changes nothing", async () => {
     const id = await h.recurring();
     await h.api.editJob("default", { id }, (job) => job, actor);
     await expect(h.api.rollbackJob("default", { id }, 7, actor)).rejects.toMatchObject({ code: "version_unknown" });

@@ -18,14 +18,14 @@ const changes: readonly (readonly [string, Change])[] = [
     (id, context) => h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, context),
   ],
   ["a resume", (id, context) => h.api.resumeJob("default", { id }, {}, context)],
-  ["a run by hand", (id, context) => h.api.runNow("default", { id }, {}, context)],
+  ["a requested run", (id, context) => h.api.runNow("default", { id }, {}, context)],
   ["a cancellation", (id, context) => h.api.cancelJob("default", { id }, { running: "signal" }, context)],
 ];
 
 const state = async (id: string): Promise<unknown> => [await h.due(id), await h.runs(id), await h.history(id)];
 
-describe.each(changes)("%s that asks for a version", (_name, change) => {
-  it("is refused when the job has another, and nothing is settled for it", async () => {
+describe.each(changes)("%s with If-Match", (_name, change) => {
+  it("refuses a change for another version, and decides no due occurrence for it", async () => {
     const id = await h.recurring();
     const before = await state(id);
     for (const ifVersion of [0, 2])
@@ -34,7 +34,7 @@ describe.each(changes)("%s that asks for a version", (_name, change) => {
     await change(id, { actor: null, ifVersion: 1 });
   });
 
-  it("compares the first of a one-off job that is its run alone", async () => {
+  it("compares version 1 of a one-off job that is stored as its run alone", async () => {
     const { id } = await h.api.createJob("default", spec({ schedule: { kind: "at", at: h.last + 60_000 } }));
     await expect(change(id, { actor: null, ifVersion: 2 })).rejects.toMatchObject({ code: "precondition_failed" });
     expect(await h.runs(id)).toMatchObject([{ id, state: "scheduled" }]);
@@ -42,16 +42,16 @@ describe.each(changes)("%s that asks for a version", (_name, change) => {
   });
 });
 
-describe("an upsert that asks for a version", () => {
-  it("makes no job: there is none with that version", async () => {
+describe("an upsert with If-Match", () => {
+  it("creates no job for an upsert with a version", async () => {
     const key = `nobody-${h.last}`;
     const asked = h.api.upsertJob("default", key, () => spec(), { actor: null, ifVersion: 1 });
     await expect(asked).rejects.toMatchObject({ code: "precondition_failed" });
     expect(await h.api.getJob("default", { key })).toBeNull();
   });
 
-  it("changes the job that has it, once of two at the same time", async () => {
-    const key = `somebody-${h.last}`;
+  it("applies one of two concurrent upserts with the same version", async () => {
+    const key = `concurrent-${h.last}`;
     await h.api.createJob("default", spec({ key }));
     const put = (payload: number) =>
       h.api.upsertJob("default", key, () => spec({ payload }), { actor: null, ifVersion: 1 });

@@ -10,6 +10,7 @@ import {
   spec,
   startRuns,
 } from "../../../harness/change-harness.js";
+import { testContext } from "../../../harness/test-context.js";
 import { newId, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: ChangeHarness;
@@ -33,21 +34,19 @@ async function waiting(): Promise<string> {
   return id;
 }
 
-/** Admits as the loop of a node does that was told of this job; answers what may start. */
+/** Admits as the loop of a node that received the wakeup of this job; returns the runs that may start. */
 async function admit(id: string): Promise<Queued[]> {
   const started: Queued[] = [];
-  const { db, store } = h;
-  const { settle, settler } = store;
-  const clock = { monotonic: () => 0 };
-  const onQueued = (queued: readonly Queued[]): void => void started.push(...queued);
-  const admitter = new OverlapAdmitter({ db, settle, settler, clock, shards: () => [], onQueued });
+  const context = testContext({ database: h.db, clock: { now: Date.now, monotonic: () => 0 }, shards: [] });
+  context.wakeups.runsQueued = (queued) => void started.push(...queued);
+  const admitter = new OverlapAdmitter(context, { unitOfWork: h.store.unitOfWork });
   admitter.hint([id]);
   await admitter.tick();
   return started;
 }
 
 describe("an edit of a job whose runs wait for one another", () => {
-  it("that lets them overlap lets all of them start", async () => {
+  it("starts all waiting runs when an edit allows overlap", async () => {
     const id = await waiting();
     await setOverlap(id, "allow");
     expect(await states(id)).toEqual(["running", "queued", "queued"]);
@@ -58,7 +57,7 @@ describe("an edit of a job whose runs wait for one another", () => {
     ]);
   });
 
-  it("that lets them overlap still knows them when the job is cancelled", async () => {
+  it("cancels all runs of a job whose edit allowed overlap", async () => {
     const id = await waiting();
     await setOverlap(id, "allow");
     await runNow(id);
@@ -68,7 +67,7 @@ describe("an edit of a job whose runs wait for one another", () => {
   });
 
   it.each(["skip", "queue_one", "cancel_running"] as const)(
-    "to %s keeps them waiting, each for its turn",
+    "keeps waiting runs in their order when an edit changes the policy to %s",
     async (to) => {
       const id = await waiting();
       await setOverlap(id, to);
@@ -82,7 +81,7 @@ describe("an edit of a job whose runs wait for one another", () => {
     },
   );
 
-  it("from allow to skip counts the runs that are live", async () => {
+  it("counts the live runs when an edit changes the policy from allow to skip", async () => {
     const { id } = await h.api.createJob("default", spec(overlapping("allow")));
     for (let n = 0; n < 3; n++) await runNow(id);
     await setOverlap(id, "skip");
@@ -92,7 +91,7 @@ describe("an edit of a job whose runs wait for one another", () => {
 });
 
 describe("the cancellation of a job", () => {
-  it("ends runs that wait in every way: behind another, for another try, for a worker", async () => {
+  it("ends runs that wait for another run, for a retry or for a worker when their job is cancelled", async () => {
     const { id } = await h.api.createJob("default", spec(overlapping("queue_all")));
     for (let n = 0; n < 2; n++) await runNow(id);
     const retrying = await runNow(id, true);
@@ -107,7 +106,7 @@ describe("the cancellation of a job", () => {
     expect(ends).toEqual(Array.from({ length: 3 }, () => ["cancelled", "cancelled_by_job"]));
   });
 
-  it("of one that has more waiting runs than one transaction ends takes all of them [INV-12]", async () => {
+  it("ends all waiting runs of a cancelled job, also more than one transaction ends [INV-12]", async () => {
     const { id } = await h.api.createJob("default", spec(overlapping("allow")));
     const first = await runNow(id);
     await h.db.query(
@@ -129,7 +128,7 @@ describe("the cancellation of a job", () => {
     expect(ended).toBe(10_501);
   });
 
-  it("and the end of its runs never wait for each other both ways: both lock runs in the order of their ids", async () => {
+  it("does not deadlock the cancellation of a job with the ends of its runs", async () => {
     const [low = "", middle = "", high = ""] = [newId(), newId(), newId()].toSorted();
     const session = await h.session();
     for (const id of [low, middle, high]) await h.run({ id });

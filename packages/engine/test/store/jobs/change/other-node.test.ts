@@ -35,18 +35,18 @@ describe("a change made through a node that does not own the job's shard", () =>
     }
   }
 
-  it("takes effect there at once: what it makes due fires without waiting for the next look", async () => {
+  it("fires a job at once that a node without its shard made due", async () => {
     const id = await elsewhere();
     const at = Math.ceil(h.database.clock.now()) + 100;
     await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
     await h.until(() => h.count("run.fired") === 1);
     const fired = h.events.filter((event) => event.type === "run.fired");
     expect(fired).toMatchObject([{ jobId: id, nominal: at }]);
-    // A look at everything comes every 15 s, a hint in milliseconds.
+    // A full scan runs every 15 s, a wakeup arrives in milliseconds.
     expect(fired[0]?.lateMs).toBeLessThan(5_000);
   });
 
-  it("takes effect there at its end too: a pause that is over lets the job fire again [INV-11]", async () => {
+  it("fires a job again after a pause that another node stored has ended [INV-11]", async () => {
     const id = await elsewhere();
     const at = Math.ceil(h.database.clock.now()) + 600_000;
     await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
@@ -60,7 +60,7 @@ describe("a change made through a node that does not own the job's shard", () =>
   });
 });
 
-describe("a change of which the owner of the shard is not told", () => {
+describe("a change whose wakeup is lost", () => {
   let h: ChangeHarness;
   let scheduler: Scheduler;
   let skewMs = 0;
@@ -81,7 +81,7 @@ describe("a change of which the owner of the shard is not told", () => {
       onEvent: (event) => void events.push(event),
     });
     scheduler.hintShards(shards.map((shard) => shard.id));
-    // The first look goes through the shards in parts.
+    // The first scan reads the shards in parts.
     do await scheduler.tick();
     while (scheduler.idleMs === 0);
   });
@@ -89,7 +89,7 @@ describe("a change of which the owner of the shard is not told", () => {
   const firesOf = (id: string): EngineEvent[] =>
     events.filter((event) => event.type === "run.fired" && event.jobId === id);
 
-  it("that makes it due is found by the look at everything [INV-11]", async () => {
+  it("finds a job whose change was not announced in the owner's full scan [INV-11]", async () => {
     const { id } = await h.api.createJob("default", spec({ schedule: yearly }));
     const at = h.last;
     await h.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
@@ -100,7 +100,7 @@ describe("a change of which the owner of the shard is not told", () => {
     expect(await h.runs(id)).toMatchObject([{ nominal_at: at, version: 2 }]);
   });
 
-  it("that the wheel still holds is refused, and read anew [INV-1]", async () => {
+  it("refuses the fire of a wheel entry from before an unannounced change, and reads the job again [INV-1]", async () => {
     const id = await h.recurring({ schedule: every(h.last) });
     const shard = shardOf(id, shardCount);
     const stale = (await h.store.fires.load([shard], h.last + 1, 1_000)).filter((job) => job.jobId === id);

@@ -32,14 +32,14 @@ async function held(over: Partial<JobSpec> = {}, ago = 0): Promise<string> {
 const only = (reason: string, version: number) => [{ version, reason, from_at: h.last, to_at: h.last, count: 1 }];
 
 describe("an occurrence that waits for the end of a maintenance window", () => {
-  it("is in the ledger when its job is cancelled [INV-11]", async () => {
+  it("adds an occurrence that a window holds to the ledger when its job is cancelled [INV-11]", async () => {
     const id = await held();
     await cancel(id);
     expect(await h.ledger(id)).toEqual(only("superseded", 1));
     expect(await h.due(id)).toMatchObject({ state: "cancelled", fired_through: h.last, next_nominal_at: null });
   });
 
-  it("is one of those that a pause swallows: left out, or fired at its end [INV-11]", async () => {
+  it("counts an occurrence that a window holds as part of a pause: left out, or fired at its end [INV-11]", async () => {
     const [left, fired] = [await held(), await held()];
     for (const id of [left, fired]) await pause(id);
     expect(await h.api.countMissed("default", { id: left })).toBe(1);
@@ -50,7 +50,7 @@ describe("an occurrence that waits for the end of a maintenance window", () => {
     expect(await h.due(fired)).toMatchObject({ next_nominal_at: h.last, catch_up_to: h.last });
   });
 
-  it("is decided anew when its job goes to another queue [INV-11]", async () => {
+  it("decides an occurrence that a window holds again when its job moves to another queue [INV-11]", async () => {
     const id = await held();
     await edit(id, { queue: "default" });
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last, next_fire_at: h.last, state_reason: null });
@@ -58,7 +58,7 @@ describe("an occurrence that waits for the end of a maintenance window", () => {
     expect(await h.runs(id)).toMatchObject([{ queue: "default", version: 2 }]);
   });
 
-  it("stays when it is an instant of the new rule too, and goes to the ledger when it is not [INV-11]", async () => {
+  it("keeps an occurrence that a window holds if the new rule names it, and adds it to the ledger otherwise [INV-11]", async () => {
     const [kept, lost] = [await held(), await held()];
     await edit(kept, { schedule: { ...every(h.last), endsAt: h.last + 10 * period } });
     expect(await h.due(kept)).toMatchObject({ next_nominal_at: h.last, version: 2, fired_through: null });
@@ -67,7 +67,7 @@ describe("an occurrence that waits for the end of a maintenance window", () => {
     expect(await h.ledger(lost)).toEqual(only("superseded", 1));
   });
 
-  it("does not stay with others that only the new rule names [INV-11]", async () => {
+  it("does not keep a held occurrence together with past instants of the new rule alone [INV-11]", async () => {
     const id = await held({}, 1);
     const job = await edit(id, { schedule: every(h.last, period / 2) });
     expect(await h.ledger(id)).toEqual([
@@ -77,7 +77,7 @@ describe("an occurrence that waits for the end of a maintenance window", () => {
   });
 });
 
-describe("what a pause swallowed", () => {
+describe("occurrences inside a pause", () => {
   async function pausedBefore(occurrences: number, over: Partial<JobSpec> = {}): Promise<string> {
     const id = await h.recurring(over, -1);
     await pause(id);
@@ -87,7 +87,7 @@ describe("what a pause swallowed", () => {
     return id;
   }
 
-  it("is in the ledger when the job is cancelled [INV-11]", async () => {
+  it("adds the occurrences inside a pause to the ledger when the job is cancelled [INV-11]", async () => {
     const id = await pausedBefore(3);
     expect(await cancel(id)).toMatchObject({ state: "cancelled", pause: null });
     expect(await h.ledger(id)).toEqual([
@@ -95,20 +95,20 @@ describe("what a pause swallowed", () => {
     ]);
   });
 
-  it("is in the ledger when an edit left the job without runs to come [INV-11]", async () => {
+  it("adds the occurrences inside a pause to the ledger when an edit leaves the job without occurrences [INV-11]", async () => {
     const id = await pausedBefore(2);
     await h.db.query({ text: "update carillon.job_due set max_runs = 1, fired_count = 1 where job_id = $1" }, [id]);
     expect(await resume(id, "all")).toMatchObject({ missed: 2, job: { state: "completed" } });
     expect(await h.ledger(id)).toMatchObject([{ reason: "paused", count: 2 }]);
   });
 
-  it("and an instant within its jitter are noted when the rule changes [INV-11]", async () => {
+  it("adds the occurrences inside a pause, and one within its jitter, to the ledger when the rule changes [INV-11]", async () => {
     const id = await pausedBefore(1, { schedule: { ...every(h.last), jitterMs: period - 1_000 } });
     await edit(id, { schedule: yearly });
     expect(await h.ledger(id)).toEqual(only("paused", 2));
   });
 
-  it("does not come back by an instant before it that the job is moved to [INV-1]", async () => {
+  it("does not fire the occurrences inside a pause again when the job moves to an earlier instant [INV-1]", async () => {
     const id = await pausedBefore(3);
     await edit(id, { schedule: { kind: "at", at: h.last - period - 1_000 } });
     expect(await h.due(id)).toMatchObject({ fired_through: h.last });
@@ -116,8 +116,8 @@ describe("what a pause swallowed", () => {
   });
 });
 
-describe("a one-off job that nobody came to for days", () => {
-  it("fires with its first change, however late: no policy says that it is missed [INV-11]", async () => {
+describe("a one-off job that is days late", () => {
+  it("fires a one-off job with its first change, however late that is [INV-11]", async () => {
     const { id } = await h.api.createJob("default", spec({ schedule: { kind: "at", at: h.last + 60_000 } }));
     const at = h.last - 50 * period;
     await h.db.query(
@@ -131,7 +131,7 @@ describe("a one-off job that nobody came to for days", () => {
 });
 
 describe("a change by the key of a job that was cancelled meanwhile", () => {
-  it("goes to the job that has the key now", async () => {
+  it("applies a change by key to the job that has the key now, if another one was cancelled meanwhile", async () => {
     const key = newId();
     const first = await h.api.createJob("default", spec({ key }));
     const second = await h.api.createJob("default", spec());

@@ -24,7 +24,7 @@ const status = async (id: string): Promise<unknown> => {
 };
 
 describe("runs of a job that wait for one another", () => {
-  it("start one after the other, oldest first, each when the one before has ended [INV-6]", async () => {
+  it("starts waiting runs of a job one after the other, oldest first [INV-6]", async () => {
     await h.startWorker(node, journal.task);
     const id = await job("queue_all");
     const runs: RunView[] = [];
@@ -42,7 +42,7 @@ describe("runs of a job that wait for one another", () => {
     expect(begins).toEqual(begins.toSorted((a, b) => a - b));
   });
 
-  it("wait on while the one before goes from one worker to another", async () => {
+  it("keeps runs waiting while the run before moves to another worker", async () => {
     const worker = await h.startWorker(node, journal.task);
     const id = await job("queue_one");
     const first = await runNow(id);
@@ -60,7 +60,7 @@ describe("runs of a job that wait for one another", () => {
     expect(await status(second.id)).toEqual(["succeeded", null]);
   });
 
-  it("are found by the look of their shard's owner when nobody told that the one before has ended [INV-6]", async () => {
+  it("finds waiting runs in the sweep of their shard's owner when the wakeup was lost [INV-6]", async () => {
     await h.startWorker(node, journal.task);
     const id = await job("queue_all");
     const first = await runNow(id);
@@ -71,7 +71,7 @@ describe("runs of a job that wait for one another", () => {
     expect(journal.begun).toBe(2);
   });
 
-  it("of many jobs are each admitted once, although every node is told and looks", async () => {
+  it("admits the waiting runs of many jobs once although every node is notified and sweeps", async () => {
     const other = await h.startNode("second");
     await h.startWorker(node, journal.task);
     await h.startWorker(other, journal.task);
@@ -86,8 +86,8 @@ describe("runs of a job that wait for one another", () => {
   });
 });
 
-describe("a run that takes the place of another", () => {
-  it("begins when the other's worker has stopped it [INV-6]", async () => {
+describe("a run that replaces another", () => {
+  it("starts the replacing run when the worker of the replaced run has stopped it [INV-6]", async () => {
     await h.startWorker(node, journal.task);
     const id = await job("cancel_running");
     const first = await runNow(id);
@@ -101,7 +101,7 @@ describe("a run that takes the place of another", () => {
 });
 
 describe("the cancellation of a job", () => {
-  it("reaches the worker of its run, also on another node, and the run ends cancelled", async () => {
+  it("stops the run of a cancelled job on a worker of another node", async () => {
     const other = await h.startNode("second");
     await h.startWorker(other, journal.task);
     const id = await job("skip");
@@ -116,7 +116,7 @@ describe("the cancellation of a job", () => {
     expect(ended).toMatchObject({ state: "cancelled", lastRun: { status: "cancelled" } });
   });
 
-  it("lets a handler that finishes all the same have finished", async () => {
+  it("records the success of a handler that finishes although its job was cancelled", async () => {
     const deaf = new Promise<AbortSignal>((resolve) => {
       void h.startWorker(node, {
         name: "echo",
@@ -135,7 +135,7 @@ describe("the cancellation of a job", () => {
     expect(await status(run.id)).toEqual(["succeeded", null]);
   });
 
-  it("ends a run that came back from its worker before it heard of it", async () => {
+  it("ends a run of a cancelled job that its worker released before it received the stop", async () => {
     const worker = await h.startWorker(node, journal.task);
     const id = await job("skip");
     const run = await runNow(id);
@@ -146,7 +146,7 @@ describe("the cancellation of a job", () => {
     expect(await status(run.id)).toEqual(["cancelled", "cancelled_by_job"]);
   });
 
-  it("ends a run that is claimed although it was to stop [INV-4]", async () => {
+  it("ends a claimed run that was requested to stop before the claim [INV-4]", async () => {
     const id = await job("skip");
     const run = await runNow(id);
     const text = "update carillon.run set cancel_reason = 'cancelled_by_job' where id = $1";

@@ -36,7 +36,7 @@ async function pausedBefore(occurrences: number, over: Partial<PauseRequest> = {
 }
 
 describe("a pause", () => {
-  it("lets what was due fire and nothing after it [INV-11]", async () => {
+  it("fires due occurrences before a pause and none after it [INV-11]", async () => {
     const id = await h.recurring();
     const job = await pause(id, { reason: "too loud", until: h.last + period, missed: "all" });
     expect(job).toMatchObject({
@@ -54,14 +54,14 @@ describe("a pause", () => {
     });
   });
 
-  it("refuses the fire of a wheel that does not know of it [INV-1]", async () => {
+  it("refuses the fire of a wheel that does not know of the pause [INV-1]", async () => {
     const id = await h.recurring({}, -1);
     await pause(id, { until: h.last + period });
     expect(await h.fire(id, { version: 1, nominal: h.last, runsMade: 0 })).toBeNull();
     expect(await h.runs(id)).toEqual([]);
   });
 
-  it("of a paused job takes the new words and keeps its beginning", async () => {
+  it("replaces the reason and end of a pause and keeps its begin", async () => {
     const id = await pausedBefore(3);
     const first = (await h.api.getJob("default", { id }))?.pause;
     const job = await pause(id, { reason: "still", missed: "latest" });
@@ -69,14 +69,14 @@ describe("a pause", () => {
     expect(await h.api.countMissed("default", { id })).toBe(3);
   });
 
-  it("that would be over before it begins is refused", async () => {
+  it("refuses a pause that ends in the past", async () => {
     const id = await h.recurring();
     await expect(pause(id, { until: h.last })).rejects.toMatchObject({ code: "field_invalid" });
   });
 });
 
 describe("the end of a pause", () => {
-  it("leaves out what it swallowed, as one range of the ledger [INV-11]", async () => {
+  it("adds the occurrences inside a pause to the ledger as one range when the job is resumed [INV-11]", async () => {
     const id = await pausedBefore(3);
     expect(await h.api.countMissed("default", { id })).toBe(3);
     expect(await resume(id)).toMatchObject({ missed: 3, job: { state: "active", version: 3, pause: null } });
@@ -90,7 +90,7 @@ describe("the end of a pause", () => {
     });
   });
 
-  it("fires the latest that it swallowed and notes the others [INV-11]", async () => {
+  it("fires the latest occurrence inside a pause on resume, and adds the others to the ledger [INV-11]", async () => {
     const id = await pausedBefore(3);
     expect((await resume(id, "latest")).missed).toBe(3);
     expect(await h.ledger(id)).toMatchObject([{ from_at: h.last - 2 * period, to_at: h.last - period, count: 2 }]);
@@ -98,26 +98,26 @@ describe("the end of a pause", () => {
     expect(await h.fire(id)).toMatchObject({ outcome: "fired" });
   });
 
-  it("fires all that it swallowed, from the first to the last [INV-11]", async () => {
+  it("fires all occurrences inside a pause on resume, from the first to the last [INV-11]", async () => {
     const id = await pausedBefore(3);
     expect((await resume(id, "all")).missed).toBe(3);
     expect(await h.ledger(id)).toEqual([]);
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last - 2 * period, catch_up_to: h.last });
   });
 
-  it("does with them what the pause said when it is not told otherwise", async () => {
+  it("uses the choice of the pause for a resume without one", async () => {
     const id = await pausedBefore(2, { missed: "all" });
     await resume(id);
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last - period });
   });
 
-  it("of a job that is not paused changes nothing", async () => {
+  it("changes nothing for a resume of a job that is not paused", async () => {
     const id = await h.recurring();
     expect(await resume(id)).toMatchObject({ missed: 0, job: { version: 1 } });
     expect(await h.api.countMissed("default", { id })).toBe(0);
   });
 
-  it("completes a job that has nothing left to fire", async () => {
+  it("completes a resumed job without occurrences", async () => {
     const schedule = { ...every(h.last), endsAt: h.last };
     const { id } = await h.api.createJob("default", spec({ schedule: { ...schedule, endsAt: h.last + period } }));
     await setDue(h, id, h.last + period);
@@ -126,7 +126,7 @@ describe("the end of a pause", () => {
     expect(await resume(id)).toMatchObject({ missed: 0, job: { state: "completed", nextRunAt: null } });
   });
 
-  it("after an edit counts the occurrences of the new rule since then; the old rule's are noted at the edit [INV-11]", async () => {
+  it("counts the new rule's occurrences since an edit inside a pause, and records the old rule's at the edit [INV-11]", async () => {
     const id = await pausedBefore(3);
     await h.api.editJob("default", { id }, (job) => ({ ...job, schedule: every(h.last, period / 2) }), actor);
     expect(await h.ledger(id)).toMatchObject([{ version: 2, reason: "paused", count: 3, to_at: h.last }]);
@@ -141,7 +141,7 @@ describe("a pause with an end", () => {
       id,
     ]);
 
-  it("is over by itself, once, for the node that owns the shard [INV-2]", async () => {
+  it("ends a pause at its end, once, by the node that owns the shard [INV-2]", async () => {
     const id = await pausedBefore(3, { until: h.last + period, missed: "latest" });
     const due = { jobId: id, version: 2 };
     expect(await h.expirePauses(h.fence, [due])).toEqual([]);
@@ -153,7 +153,7 @@ describe("a pause with an end", () => {
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last, catch_up_to: h.last });
   });
 
-  it("swallows nothing that comes after it, however late its end is seen [INV-11]", async () => {
+  it("does not count occurrences after the end of a pause, however late a node ends it [INV-11]", async () => {
     const id = await pausedBefore(3, { until: h.last + period });
     const text =
       "update carillon.job set pause = (pause::jsonb || jsonb_build_object('until', $2::bigint))::json where id = $1";
@@ -165,14 +165,14 @@ describe("a pause with an end", () => {
     expect(await h.due(id)).toMatchObject({ state: "active", next_nominal_at: h.last, catch_up_to: null });
   });
 
-  it("that somebody moved is not over [INV-2]", async () => {
+  it("does not end a pause whose end was moved [INV-2]", async () => {
     const id = await pausedBefore(1, { until: h.last + period });
     await pause(id, { until: h.last + 2 * period });
     await expire(id);
     expect(await h.expirePauses(h.fence, [{ jobId: id, version: 2 }])).toEqual([]);
   });
 
-  it("stays without an end, and says why, where the rule cannot be read any more; others end [INV-11]", async () => {
+  it("keeps a job paused without an end, and says why, if its rule can no longer be compiled [INV-11]", async () => {
     const [broken, whole] = [
       await pausedBefore(2, { until: h.last + period }),
       await pausedBefore(2, { until: h.last + period }),
@@ -190,7 +190,7 @@ describe("a pause with an end", () => {
     expect(await resume(broken)).toMatchObject({ job: { state: "active", nextRunAt: h.last + period } });
   });
 
-  it("is over for many jobs at once", async () => {
+  it("ends the pauses of many jobs at once", async () => {
     const ids = await Promise.all([1, 2, 3].map((n) => pausedBefore(n, { until: h.last + period, missed: "all" })));
     for (const id of ids) await expire(id);
     const over = await h.expirePauses(
@@ -203,8 +203,8 @@ describe("a pause with an end", () => {
   });
 });
 
-describe("what comes next", () => {
-  it("is what a job fires after its settled occurrences, bounded by its runs", async () => {
+describe("the next occurrences of a job", () => {
+  it("lists the occurrences after the decided ones, bounded by the job's maximum of runs", async () => {
     const id = await h.recurring({}, -1);
     const next = await h.api.upcoming("default", { id }, 3);
     expect(next.map((fire) => fire.nominal)).toEqual([1, 2, 3].map((n) => h.last + n * period));
@@ -212,7 +212,7 @@ describe("what comes next", () => {
     expect(await h.api.upcoming("default", { id: bounded }, 3)).toHaveLength(2);
   });
 
-  it("begins after the end of a pause, and is nothing without one", async () => {
+  it("lists the occurrences after the end of a pause, and none without an end", async () => {
     const id = await h.recurring({}, -1);
     await pause(id, { until: h.last + period + 1 });
     const [first] = await h.api.upcoming("default", { id }, 1);

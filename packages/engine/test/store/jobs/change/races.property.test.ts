@@ -14,7 +14,7 @@ const seeds = given === undefined ? [1, 2, 3] : [Number(given)];
 
 describe("changes, fires and other changes at the same time", () => {
   it.each(seeds)(
-    "leave every instant of every rule with one run or one place in the ledger (seed %i) [INV-1] [INV-11]",
+    "leaves every instant of every rule with one run or one entry in the ledger under concurrent changes and fires (seed %i) [INV-1] [INV-11]",
     async (seed) => {
       const storm = new ChangeStorm(h, randomOf(seed));
       await storm.create(12);

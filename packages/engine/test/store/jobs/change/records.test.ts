@@ -34,14 +34,14 @@ interface Entry {
 
 async function note(jobId: string, { reason, from, version = 1 }: Entry): Promise<void> {
   const entry = { jobId, namespaceId: 1, version, reason, from, to: from + period, count: 2, detail: null };
-  await h.store.settle((tx) => h.store.settler.writes.note(tx, [entry]));
+  await h.store.historyTransaction((tx) => h.store.unitOfWork.writes.note(tx, [entry]));
 }
 
 describe("the ledger of a job", () => {
   const ledgerOf = (id: string) => (page: PageRequest) => h.api.listOccurrences("default", { id }, page);
   const placeOf = ({ from, version, reason }: OccurrenceView): string => `${from} ${version} ${reason}`;
 
-  it("shows every reason as a range with its count, newest first", async () => {
+  it("lists every reason of the ledger as a range with its count, newest first", async () => {
     const { id } = await h.api.createJob("default", spec());
     for (const [n, reason] of ledgerReasons.entries()) await note(id, { reason, from: h.last + n * period });
     const { rows, next } = await h.api.listOccurrences("default", { id }, { pageSize: 100 });
@@ -57,7 +57,7 @@ describe("the ledger of a job", () => {
   });
 
   it.each([1, 2, 3, 7])(
-    "in pages of %i shows each range once, also those that begin at one instant",
+    "lists each range of the ledger once in pages of %i, also ranges that begin at one instant",
     async (pageSize) => {
       const { id } = await h.api.createJob("default", spec());
       for (const from of [h.last, h.last + period])
@@ -71,7 +71,7 @@ describe("the ledger of a job", () => {
     },
   );
 
-  it("does not move under who reads it: what is noted meanwhile is above, and ranges that grow stay where they are", async () => {
+  it("keeps the order of the ledger's pages while entries are added and ranges grow", async () => {
     const { id } = await h.api.createJob("default", spec());
     for (let n = 0; n < 6; n += 1) await note(id, { reason: "missed", from: h.last + n * period });
     let later = 10;
@@ -83,7 +83,7 @@ describe("the ledger of a job", () => {
     expect(all.at(-1)?.count).toBe(6);
   });
 
-  it("is the job's own, and refuses a place of another list", async () => {
+  it("lists the ledger of one job, and refuses the page token of another list", async () => {
     const [one, other] = [await h.recurring({}, 3), await h.api.createJob("default", spec())];
     await h.api.editJob("default", { id: one }, (job) => ({ ...job, payload: 2 }), actor);
     expect((await ledgerOf(one)({ pageSize: 10 })).rows).toMatchObject([{ reason: "missed", count: 3 }]);
@@ -97,7 +97,7 @@ describe("the ledger of a job", () => {
 });
 
 describe("the list of jobs", () => {
-  it("shows every job once in pages, stored or its run alone, also when they change while it is read", async () => {
+  it("lists every job once in pages, also jobs that change while the pages are read", async () => {
     const owner = newId();
     const made: JobView[] = [];
     for (let n = 0; n < 12; n += 1) {

@@ -22,8 +22,8 @@ const manual = async (overlap: OverlapPolicy): Promise<string> =>
   (await h.api.createJob("default", spec(overlapping(overlap)))).id;
 const statuses = async (id: string): Promise<unknown[]> => (await h.runs(id)).map((run) => run["state"]);
 
-describe("a run by hand", () => {
-  it("has an identity of its own and does not move the schedule [INV-1]", async () => {
+describe("a requested run", () => {
+  it("gives a requested run an id of its own and does not move the schedule [INV-1]", async () => {
     const id = await h.recurring(overlapping("allow"));
     const [first, second] = [await runNow(id), await runNow(id)];
     expect(first).toMatchObject({ jobId: id, status: "queued", trigger: { kind: "run_now", id: first.id } });
@@ -33,14 +33,14 @@ describe("a run by hand", () => {
     expect(await h.fire(id)).toMatchObject({ outcome: "fired" });
   });
 
-  it("makes the fire of a wheel that does not know of it wait for another look [INV-1]", async () => {
+  it("refuses the fire of a wheel that does not know of a requested run until the job is read again [INV-1]", async () => {
     const id = await h.recurring();
     await runNow(id);
     expect(await h.fire(id, { version: 1, nominal: h.last, runsMade: 0 })).toBeNull();
     expect(await h.fire(id)).toMatchObject({ outcome: "overlap" });
   });
 
-  it("is refused under skip while a run is live, and names it", async () => {
+  it("refuses a requested run under skip while another is live, and names that one", async () => {
     const id = await manual("skip");
     const live = await runNow(id);
     await expect(runNow(id)).rejects.toMatchObject({ code: "overlap_refused" });
@@ -50,7 +50,7 @@ describe("a run by hand", () => {
     expect((await runNow(id)).status).toBe("queued");
   });
 
-  it("waits under queue_one behind one, under queue_all behind all", async () => {
+  it("lets a requested run wait behind one run under queue_one, and behind all under queue_all", async () => {
     const [one, all] = [await manual("queue_one"), await manual("queue_all")];
     for (const id of [one, all]) await runNow(id);
     expect(await runNow(one)).toMatchObject({ status: "blocked", statusReason: "overlap" });
@@ -58,7 +58,7 @@ describe("a run by hand", () => {
     for (let n = 0; n < 3; n++) expect((await runNow(all)).status).toBe("blocked");
   });
 
-  it("takes the place of the others under cancel_running", async () => {
+  it("replaces the other runs by a requested run under cancel_running", async () => {
     const id = await manual("cancel_running");
     const first = await runNow(id);
     const second = await runNow(id);
@@ -72,7 +72,7 @@ describe("a run by hand", () => {
     expect(await h.runs(id)).toMatchObject([{ id: second.id, cancel_reason: "cancelled_by_overlap" }, {}]);
   });
 
-  it("with force asks no policy", async () => {
+  it("ignores the overlap policy for a forced run", async () => {
     const id = await manual("skip");
     await runNow(id);
     expect((await runNow(id, { force: true })).status).toBe("queued");
@@ -80,14 +80,14 @@ describe("a run by hand", () => {
     await expect(runNow(id)).rejects.toMatchObject({ code: "overlap_refused" });
   });
 
-  it("of many callers at once starts one under skip", async () => {
+  it("starts one run for many concurrent requests under skip", async () => {
     const id = await manual("skip");
     const answers = await Promise.allSettled(Array.from({ length: 10 }, () => runNow(id)));
     expect(answers.filter((one) => one.status === "fulfilled")).toHaveLength(1);
     expect(await statuses(id)).toEqual(["queued"]);
   });
 
-  it("takes what it is given in place of the job's, and the rest from the job", async () => {
+  it("takes the requested values of a run from the caller and the others from the job", async () => {
     const policy = { retry: { maxAttempts: 7, initialMs: 5 }, timeoutMs: 1_000 };
     const { id } = await h.api.createJob("default", spec({ policy, labels: { a: "1", b: "2" }, payload: { n: 1 } }));
     const run = await runNow(id, {
@@ -109,7 +109,7 @@ describe("a run by hand", () => {
     expect(plain).toMatchObject({ payload: { n: 1 }, priority: 4, queue: "default", labels: { a: "1", b: "2" } });
   });
 
-  it("works for a job that is paused or over", async () => {
+  it("makes a requested run of a paused or completed job", async () => {
     const id = await h.recurring({}, -1);
     await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
     expect((await runNow(id)).status).toBe("queued");

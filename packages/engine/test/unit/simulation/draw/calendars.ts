@@ -1,6 +1,5 @@
 import { type Calendar, type CalendarDefinition, compileCalendar } from "@carillon/core";
-import type { NamedCalendars } from "../../../../src/schedules/named-calendars.js";
-import { calendarNames } from "../../../../src/schedules/calendar-rule.js";
+import { type NamedCalendars, calendarNames } from "../../../../src/schedules/named-calendars.js";
 import { dayMs, yearStart } from "./year.js";
 
 const firstDay = yearStart / dayMs;

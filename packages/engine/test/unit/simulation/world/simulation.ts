@@ -2,7 +2,7 @@ import { type Instant, type MaintenanceWindow, type ScheduleSpec } from "@carill
 import { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
 import { planJob } from "../../../../src/jobs/plan-job.js";
 import type { FireStore } from "../../../../src/schedules/fire-store.js";
-import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
+import { memoryFireStore, memoryUnitOfWork } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import { insertJob } from "../../../../src/scheduler/memory/memory-jobs.js";
 import { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
 import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
@@ -220,14 +220,16 @@ export class Simulation {
   }
 
   #makeAdmitter(): OverlapAdmitter {
-    return new OverlapAdmitter({
-      db: { query: () => Promise.reject(new Error("there is no SQL here")) },
-      settle: memorySettle(this.tables),
-      settler: memorySettler(this.tables),
-      clock: { monotonic: () => this.now },
-      shards: () => allShards,
-      onQueued: () => undefined,
-    });
+    return new OverlapAdmitter(
+      {
+        db: { query: () => Promise.reject(new Error("there is no SQL here")) },
+        clock: { monotonic: () => this.now },
+        ownShards: () => allShards,
+        loops: { register: () => undefined, wake: () => undefined },
+        wakeups: { on: () => undefined, runsQueued: () => undefined },
+      },
+      { unitOfWork: memoryUnitOfWork(this.tables) },
+    );
   }
 }
 

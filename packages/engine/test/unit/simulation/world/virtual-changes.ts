@@ -1,101 +1,119 @@
 import { CarillonError, type JobSpec, type MissedChoice } from "@carillon/core";
-import { heardNothing } from "../../../../src/dependencies/follower.js";
-import { applyCancel } from "../../../../src/jobs/change/apply-cancel.js";
+import { noEnds, type UpstreamEnds } from "../../../../src/dependencies/upstream-ends.js";
 import { ChangeTransaction } from "../../../../src/jobs/change/change-transaction.js";
-import { JobEdits } from "../../../../src/jobs/change/job-edits.js";
-import { JobPauses } from "../../../../src/jobs/change/job-pauses.js";
-import { PauseExpiry } from "../../../../src/jobs/change/pause-expiry.js";
-import { nodeRules } from "../../../../src/schedules/node-rules.js";
+import { applyCancel } from "../../../../src/jobs/change/job-canceller.js";
+import { JobEditor } from "../../../../src/jobs/change/job-editor.js";
+import { JobPauser, PauseExpiry } from "../../../../src/jobs/change/job-pauser.js";
+import type { Queryable } from "@carillon/store";
+import type { JobUnitOfWork } from "../../../../src/jobs/transaction/job-unit-of-work.js";
 import { memoryChanges } from "../../../../src/scheduler/memory/memory-changes.js";
-import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
+import { memoryFireStore, memoryUnitOfWork } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
+import { DueRules } from "../../../../src/schedules/due-rules.js";
 import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
-import type { Settler } from "../../../../src/jobs/transaction/settler.js";
 import { namedCalendars } from "../draw/calendars.js";
 
 const namespaceId = 1;
-const who = { actor: "somebody" };
+const who = { actor: "a user" };
 
-/** busy: somebody holds the job. ended: it is cancelled. */
+/** The simulation has no job that waits for others. */
+const upstreamEnds: Pick<UpstreamEnds, "process" | "write" | "release" | "countPending"> = {
+  process: async () => noEnds,
+  write: async () => undefined,
+  release: async () => 0,
+  countPending: async () => 0,
+};
+
+/** Changed shards are announced by `onChanged`; every job is a stored one, so there are no runs to adopt. */
+function contextOf(tables: MemoryTables, onChanged: (shard: number) => void) {
+  const none = async (): Promise<never[]> => [];
+  return {
+    now: tables.now,
+    shardCount: 1,
+    limits: { changeLockTimeoutMs: 0 },
+    emit: () => undefined,
+    wakeups: {
+      jobsChanged: (shards: readonly number[]): void => shards.forEach(onChanged),
+      runsQueued: () => undefined,
+      broadcast: () => undefined,
+    },
+    store: {
+      changes: {
+        ...memoryChanges(tables),
+        definitionOf: async () => null,
+        holdRun: async () => null,
+        adoptLive: async () => false,
+        adoptEnded: async () => false,
+      },
+      jobs: { idOfKey: async () => null },
+      lanes: { known: () => 1, ensure: none },
+      readsOver: () => ({ live: none, finished: none, toCome: none, progress: async () => new Map() }),
+      calendarLinks: {
+        pin: async (_tx: Queryable, ids: readonly number[]) => new Set(ids),
+        link: async () => undefined,
+        unlink: async () => undefined,
+        behindOf: none,
+      },
+      upstreamLinks: { relink: async () => undefined, unlink: async () => undefined, isWhole: async () => true },
+    },
+  };
+}
+
+/** busy: another transaction holds the job. ended: it is cancelled. */
 export type ChangeOutcome = "done" | "busy" | "ended";
 
 /** Changes of jobs by the product's own code, over the tables in memory. */
 export class VirtualChanges {
   readonly expiry: PauseExpiry;
   readonly #transaction: ChangeTransaction;
-  readonly #pauses: JobPauses;
-  readonly #edits: JobEdits;
-  readonly #settler: Settler;
+  readonly #pauser: JobPauser;
+  readonly #editor: JobEditor;
+  readonly #unitOfWork: JobUnitOfWork;
 
   constructor(tables: MemoryTables, onChanged: (shard: number) => void) {
-    const settler = memorySettler(tables);
-    this.#settler = settler;
-    const settle = memorySettle(tables);
-    const changes = memoryChanges(tables);
-    const rules = nodeRules({
+    const unitOfWork = memoryUnitOfWork(tables);
+    this.#unitOfWork = unitOfWork;
+    const rules = new DueRules({
       schedules: new ScheduleCache(10_000, false),
       calendars: namedCalendars,
       store: memoryFireStore(tables),
     });
-    const dependencies = { release: async () => ({ count: 0, dropped: null }) };
-    this.#transaction = new ChangeTransaction({
-      store: {
-        settle,
-        settler,
-        changes,
-        jobs: { idOfKey: async () => null },
-        calendarLinks: {
-          pin: async (_tx, ids) => new Set(ids),
-          link: async () => undefined,
-          unlink: async () => undefined,
-          behindOf: async () => [],
-        },
-        upstreamLinks: { relink: async () => undefined, unlink: async () => undefined, isWhole: async () => true },
-      },
-      followCalendars: async () => [],
-      follower: { hear: async () => heardNothing, write: async () => undefined },
+    const context = contextOf(tables, onChanged);
+    this.#transaction = new ChangeTransaction(context, {
+      unitOfWork,
+      upstreamEnds,
+      calendarSweep: { follow: async () => [] },
       queues: { isKnown: () => true, ensure: async () => undefined, orderOf: () => null },
-      lanes: { known: () => 1, ensure: async () => [] },
       rules,
-      adopter: { adopt: async () => null },
-      patienceMs: 0,
-      onChanged: ({ shard }) => onChanged(shard),
     });
-    this.expiry = new PauseExpiry({ settle, settler, changes, dependencies }, rules, () => undefined);
-    this.#pauses = new JobPauses({
+    this.expiry = new PauseExpiry(context, { unitOfWork, rules, upstreamEnds });
+    this.#pauser = new JobPauser({ transaction: this.#transaction, rules, upstreamEnds });
+    this.#editor = new JobEditor(context, {
       transaction: this.#transaction,
+      unitOfWork,
       rules,
-      dependencies,
-      untold: async () => null,
-    });
-    this.#edits = new JobEdits({
-      transaction: this.#transaction,
-      changes: { definitionOf: async () => null },
-      settler,
-      rules,
-      create: () => Promise.reject(new Error("the simulation edits jobs that exist")),
-      now: tables.now,
+      creator: { create: () => Promise.reject(new Error("the simulation edits jobs that exist")) },
     });
   }
 
   pause(id: string, until: number | null, missed: MissedChoice): Promise<ChangeOutcome> {
-    return done(() => this.#pauses.pause(namespaceId, { id }, { reason: null, until, missed }, who));
+    return done(() => this.#pauser.pause(namespaceId, { id }, { reason: null, until, missed }, who));
   }
 
   resume(id: string, missed: MissedChoice): Promise<ChangeOutcome> {
-    return done(() => this.#pauses.resume(namespaceId, { id }, { missed }, who));
+    return done(() => this.#pauser.resume(namespaceId, { id }, { missed }, who));
   }
 
   edit(id: string, change: (spec: JobSpec) => JobSpec): Promise<ChangeOutcome> {
-    return done(() => this.#edits.edit(namespaceId, { id }, change, who));
+    return done(() => this.#editor.edit(namespaceId, { id }, change, who));
   }
 
   cancel(id: string): Promise<ChangeOutcome> {
     return done(() =>
       this.#transaction.run(namespaceId, { id }, who, {
-        settles: true,
+        processesDue: true,
         apply: async ({ tx, draft, schedule }) => {
-          await this.#settler.learnLive(tx, draft, { hold: true });
+          await this.#unitOfWork.readLive(tx, draft, { hold: true });
           return { result: undefined, patch: applyCancel(draft, schedule, { running: "keep" }) };
         },
       }),

@@ -1,47 +1,40 @@
 import type { AfterSchedule, JobSpec } from "@carillon/core";
-import { AfterRunner } from "../../src/dependencies/dependency-runner.js";
-import { Conditions } from "../../src/dependencies/conditions.js";
-import { Follower } from "../../src/dependencies/follower.js";
+import { DependencyRunner } from "../../src/dependencies/dependency-runner.js";
+import { UpstreamEnds } from "../../src/dependencies/upstream-ends.js";
 import type { Database } from "../../src/index.js";
 import { createEngineStore } from "./engine-store.js";
+import { testContext } from "./test-context.js";
 import type { FinishedRun } from "@carillon/store";
 import { actor, type ChangeHarness, changeHarness, type Row, spec, startRuns } from "./change-harness.js";
 
-export interface AfterHarness extends ChangeHarness {
-  /** A job that only runs when asked. */
+export interface DependencyHarness extends ChangeHarness {
+  /** Creates a job without a schedule. */
   upstream(over?: Partial<JobSpec>): Promise<string>;
-  /** A job that waits. Without a mode that of the schedule's default. */
+  /** Creates a job that waits for others; without a mode it has the default one. */
   waiting(after: AfterSchedule["after"], over?: Partial<JobSpec>, mode?: AfterSchedule["mode"]): Promise<string>;
-  /** Makes and starts a run of a job; answers its id. */
+  /** Makes and starts a run of a job; returns its id. */
   begin(jobId: string): Promise<string>;
   /** Ends a running run as a worker would. */
   end(runId: string, over?: Partial<FinishedRun>): Promise<void>;
-  /** Both at once. */
+  /** Begins and ends a run. */
   runOnce(jobId: string, over?: Partial<FinishedRun>): Promise<string>;
-  /** What a node does: tells everybody, until there is nothing to tell. */
-  tell(): Promise<void>;
-  /** As another node would. */
-  newRunner(database?: Database): AfterRunner;
+  /** Processes upstream ends as a node does, until none is left. */
+  processEnds(): Promise<void>;
+  /** The runner of another node. */
+  newRunner(database?: Database): DependencyRunner;
   /** The runs that another job's end started, live and ended. */
   started(jobId: string): Promise<Row[]>;
 }
 
-export async function afterHarness(): Promise<AfterHarness> {
+export async function dependencyHarness(): Promise<DependencyHarness> {
   const h = await changeHarness();
   let instant = 0;
-  const newRunner = (db: Database = h.db): AfterRunner => {
-    const { dependencies, settle, settler } = db === h.db ? h.store : createEngineStore(db);
-    return new AfterRunner({
-      db,
-      dependencies,
-      settle,
-      settler,
-      follower: new Follower(dependencies, new Conditions()),
-      // Every pass is a sweep.
-      clock: { monotonic: () => (instant += 1_000) },
-      shards: () => Array.from({ length: 1_024 }, (_, shard) => shard),
-      onSettled: () => undefined,
-    });
+  const newRunner = (db: Database = h.db): DependencyRunner => {
+    const { unitOfWork } = db === h.db ? h.store : createEngineStore(db);
+    // Every pass is a sweep.
+    const clock = { now: Date.now, monotonic: () => (instant += 1_000) };
+    const context = testContext({ database: db, clock });
+    return new DependencyRunner(context, { unitOfWork, upstreamEnds: new UpstreamEnds(context) });
   };
   const runner = newRunner();
   const begin = async (jobId: string): Promise<string> => {
@@ -81,7 +74,7 @@ export async function afterHarness(): Promise<AfterHarness> {
       await end(id, over);
       return id;
     },
-    async tell() {
+    async processEnds() {
       while ((await runner.tick()) > 0);
     },
     started: (jobId) =>

@@ -2,30 +2,30 @@ import type { ConditionOutcome } from "@carillon/condition";
 import type { Instant } from "@carillon/core";
 import type { AwaitedEnd, Dependency, UpstreamEnd } from "@carillon/store";
 
-/** A job that waited is to be fired; the run whose end was the last that it needed. */
-export interface AfterFire extends JudgedEnd {
+/** A fire of the waiting job, with the run whose end was the last that it needed. */
+export interface AfterFire extends EvaluatedEnd {
   /** All the runs that it needed, in the order of `after`. */
   readonly runIds: readonly string[];
 }
 
-interface JudgedEnd {
+interface EvaluatedEnd {
   readonly runId: string;
   readonly endedAt: Instant;
 }
 
-/** An end that would have counted, had its condition held. */
-export interface UnmetCondition extends JudgedEnd {
+/** An end whose condition does not hold. */
+export interface UnmetCondition extends EvaluatedEnd {
   readonly why: string;
 }
 
-export interface Judgement {
+export interface Evaluation {
   readonly fires: readonly AfterFire[];
   readonly unmet: readonly UnmetCondition[];
-  /** As they are now. */
+  /** With the progress after these ends. */
   readonly dependencies: readonly Dependency[];
 }
 
-export interface Waiting {
+export interface WaitingJob {
   readonly mode: "all" | "any";
   readonly dependencies: readonly Dependency[];
 }
@@ -33,11 +33,15 @@ export interface Waiting {
 type Holds = (when: string, end: UpstreamEnd) => ConditionOutcome;
 
 /**
- * What the ends of upstream runs, in their order, mean for the one job that waits for them. `any`: each that fits is a fire.
- * `all`: of each upstream job the latest run that ended since the last fire counts, and all of these must fit: one that does
- * not fit takes back what an earlier one of the same job met. A run that never ran is no end.
+ * Decides what the ends of upstream runs, in their order, mean for the job that waits for them. `any`: each end that fits is a fire. `all`: of
+ * each upstream job the latest run that ended since the last fire counts, and all of these must fit: an end that does not fit revokes an
+ * earlier one of the same upstream job. A run that never ran does not count.
  */
-export function judgeEnds({ mode, dependencies }: Waiting, ends: readonly UpstreamEnd[], holds: Holds): Judgement {
+export function evaluateEnds(
+  { mode, dependencies }: WaitingJob,
+  ends: readonly UpstreamEnd[],
+  holds: Holds,
+): Evaluation {
   const now = new Map(dependencies.map((one) => [one.position, one]));
   const fires: AfterFire[] = [];
   const unmet: UnmetCondition[] = [];
@@ -51,11 +55,11 @@ export function judgeEnds({ mode, dependencies }: Waiting, ends: readonly Upstre
       if (why === null) fires.push({ runId, endedAt, runIds: [runId] });
       continue;
     }
-    if (dependency.seenAt !== null && endedAt < dependency.seenAt) continue;
+    if (dependency.lastEndAt !== null && endedAt < dependency.lastEndAt) continue;
     const isMet = why === null;
     now.set(end.position, {
       ...dependency,
-      seenAt: endedAt,
+      lastEndAt: endedAt,
       metRunId: isMet ? runId : null,
       metAt: isMet ? endedAt : null,
     });

@@ -1,6 +1,6 @@
 import type { OverlapPolicy } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { settleOccurrences } from "../../../../src/jobs/transaction/settle-occurrences.js";
+import { fireOccurrences } from "../../../../src/jobs/transaction/fire-occurrences.js";
 import type { Fence } from "@carillon/store";
 import { newId, type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
 
@@ -25,7 +25,7 @@ async function fire(ids: readonly string[], nth: number, runsMade: number) {
   const nominal = begin + nth * minute;
   const next = { nominal: nominal + minute, fireAt: nominal + minute };
   const rows = ids.map((jobId) => ({ jobId, version: 1, nominal, runsMade, next }));
-  return h.store.settle((tx) => settleOccurrences(h.store.settler, tx, { fence, windows: null, rows }));
+  return h.store.historyTransaction((tx) => fireOccurrences(h.store.unitOfWork, tx, { fence, windows: null, rows }));
 }
 
 async function select(text: string, jobId: string): Promise<Record<string, unknown>[]> {
@@ -52,7 +52,7 @@ const run = (jobId: string, state: "running" | "queued"): Promise<unknown> =>
   );
 
 describe("a due occurrence while a run of the job is live", () => {
-  it("waits under queue_one, and the one after goes to the ledger, whose range grows [INV-11]", async () => {
+  it("lets one occurrence wait under queue_one and adds the next ones to the ledger as one growing range [INV-11]", async () => {
     const id = await job("queue_one");
     const first = await fire([id], 0, 0);
     expect(first.outcomes).toMatchObject([{ jobId: id, outcome: "fired", due: { runsMade: 1, firedCount: 1 } }]);
@@ -69,13 +69,13 @@ describe("a due occurrence while a run of the job is live", () => {
     ]);
   });
 
-  it("waits under queue_all behind any number of others", async () => {
+  it("lets an occurrence wait under queue_all behind any number of runs", async () => {
     const id = await job("queue_all");
     for (let nth = 0; nth < 4; nth++) await fire([id], nth, nth);
     expect((await runs(id)).map((one) => one["state"])).toEqual(["queued", "blocked", "blocked", "blocked"]);
   });
 
-  it("ends those that wait and stops the one that runs under cancel_running", async () => {
+  it("ends waiting runs and stops the running one under cancel_running", async () => {
     const id = await job("cancel_running");
     await fire([id], 0, 0);
     expect((await fire([id], 1, 1)).outcomes[0]?.outcome).toBe("fired");
@@ -83,14 +83,14 @@ describe("a due occurrence while a run of the job is live", () => {
     await run(id, "running");
     const third = await fire([id], 2, 2);
     expect(third.outcomes[0]?.outcome).toBe("blocked");
-    expect(third.settled.stopped).toHaveLength(1);
+    expect(third.applied.stopped).toHaveLength(1);
     expect(await runs(id)).toMatchObject([
       { state: "running", cancel_reason: "cancelled_by_overlap" },
       { state: "blocked", cancel_reason: null },
     ]);
   });
 
-  it("is decided for many jobs at once, each by its own runs", async () => {
+  it("decides occurrences of many jobs at once, each by the live runs of its job", async () => {
     const ids = [await job("queue_one"), await job("cancel_running"), await job("skip"), await job("allow")];
     await fire(ids, 0, 0);
     const { outcomes } = await fire(ids, 1, 1);
@@ -100,14 +100,14 @@ describe("a due occurrence while a run of the job is live", () => {
 });
 
 describe("the fire of an occurrence whose job's runs may wait", () => {
-  it("is refused when a run was made that the wheel does not know of [INV-1]", async () => {
+  it("refuses the fire of a wheel that does not know of a new run [INV-1]", async () => {
     const id = await job("queue_one");
     await h.db.query({ text: "update carillon.job_due set runs_made = 1 where job_id = $1" }, [id]);
     expect((await fire([id], 0, 0)).outcomes).toEqual([]);
     expect((await fire([id], 0, 1)).outcomes).toHaveLength(1);
   });
 
-  it("changes nothing under an old epoch [INV-2]", async () => {
+  it("refuses a fire under an old epoch [INV-2]", async () => {
     const id = await job("queue_one");
     const old = fence;
     const taken = await h.takeAll(newId());
@@ -117,24 +117,24 @@ describe("the fire of an occurrence whose job's runs may wait", () => {
     expect(old).not.toEqual(fence);
   });
 
-  it("is refused once the maintenance windows changed", async () => {
+  it("refuses a fire that was planned with older maintenance windows", async () => {
     const id = await job("queue_one");
     const next = { nominal: begin + minute, fireAt: begin + minute };
     const row = { jobId: id, version: 1, nominal: begin, runsMade: 0, next };
     const asked = (windows: number) =>
-      h.store.settle((tx) => settleOccurrences(h.store.settler, tx, { fence, windows, rows: [row] }));
+      h.store.historyTransaction((tx) => fireOccurrences(h.store.unitOfWork, tx, { fence, windows, rows: [row] }));
     await h.db.query({ text: "update carillon.revision set value = 7 where name = 'windows'" });
     expect((await asked(6)).outcomes).toEqual([]);
     expect((await asked(7)).outcomes).toHaveLength(1);
   });
 
-  it("completes the job with its last run", async () => {
+  it("completes a job with its last run", async () => {
     const id = await job("queue_one", { maxRuns: 1 });
     const { outcomes } = await fire([id], 0, 0);
     expect(outcomes[0]?.due).toMatchObject({ state: "completed", nominal: null, fireAt: null });
   });
 
-  it("notes an occurrence that had its run already [INV-1]", async () => {
+  it("adds an occurrence to the ledger as a duplicate if its run exists already [INV-1]", async () => {
     const id = await job("queue_all");
     await fire([id], 0, 0);
     await h.db.query(

@@ -1,35 +1,38 @@
 import { type DurationMs, firingPolicy, type Instant, type OverlapPolicy } from "@carillon/core";
-import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
 import type {
   EndedWaiting,
+  JobTransactionReads,
+  JobTransactionWrites,
   LedgerEntry,
   LiveRunOfJob,
   MadeJobRun,
   NewJobRun,
   Queryable,
   Queued,
-  SettlementReads,
-  SettlementWrites,
   Store,
 } from "@carillon/store";
+import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
+import type { EngineContext } from "../../context.js";
+import { classNames, type OnEngineEvent } from "../../events.js";
+import { announceEnded } from "../../runs/run-events.js";
 import { JobDraft } from "./job-draft.js";
 
-/** What a settlement did, to be told once its transaction has committed. */
-export interface Settled {
+/** What a job transaction wrote. It is announced once the transaction has committed. */
+export interface Applied {
   /** By run id. */
   readonly made: ReadonlyMap<string, MadeJobRun>;
-  /** Those of them that a worker may take now. */
+  /** The runs that a worker may claim now. */
   readonly queued: readonly Queued[];
-  /** Runs that waited and were ended. */
+  /** Waiting runs that were ended. */
   readonly ended: readonly EndedWaiting[];
-  /** Running runs that were asked to stop, with the session that holds them. */
+  /** Running runs that are requested to stop, with the session that holds them. */
   readonly stopped: readonly { id: string; sessionId: string }[];
   readonly entries: readonly LedgerEntry[];
   /** Occurrences that became runs. */
-  readonly fires: readonly SettledFire[];
+  readonly fires: readonly AppliedFire[];
 }
 
-export interface SettledFire {
+export interface AppliedFire {
   readonly run: MadeJobRun;
   readonly of: { readonly namespaceId: number; readonly task: string; readonly queue: string };
   readonly nominal: Instant;
@@ -39,24 +42,34 @@ export interface SettledFire {
   readonly misfireThresholdMs: DurationMs;
 }
 
-/** The store with the unit of work over its jobs. */
-export interface SettlerStore extends Store {
-  readonly settler: Settler;
+export interface JobUnitOfWorkOptions {
+  readonly reads: JobTransactionReads;
+  readonly writes: JobTransactionWrites;
+  /** Runs the work in one transaction, again if the day's partition of history is missing. */
+  readonly transaction: Store["historyTransaction"];
+  readonly rank?: RankRun;
 }
 
-/** Reads locked jobs into drafts and writes the drafts back: a few statements whatever their number. */
-export class Settler {
-  readonly reads: SettlementReads;
-  readonly writes: SettlementWrites;
+/** The store with the unit of work over its jobs. */
+export interface JobTransactionStore extends Store {
+  readonly unitOfWork: JobUnitOfWork;
+}
+
+/** Reads locked jobs into drafts and writes the drafts back: a few statements for any number of jobs. */
+export class JobUnitOfWork {
+  readonly reads: JobTransactionReads;
+  readonly writes: JobTransactionWrites;
+  readonly transaction: Store["historyTransaction"];
   readonly #rank: RankRun;
 
-  constructor(reads: SettlementReads, writes: SettlementWrites, rank: RankRun = rankByPriority) {
+  constructor({ reads, writes, transaction, rank = rankByPriority }: JobUnitOfWorkOptions) {
     this.reads = reads;
     this.writes = writes;
+    this.transaction = transaction;
     this.#rank = rank;
   }
 
-  /** Call with the jobs locked. The live runs of jobs that let them overlap are not read: there may be any number. */
+  /** Call with the jobs locked. The live runs of jobs that allow overlap are not read: there may be any number. */
   async open(tx: Queryable, jobIds: readonly string[], options: OpenOptions = {}): Promise<JobDraft[]> {
     if (jobIds.length === 0) return [];
     const jobs = await this.reads.read(tx, jobIds, { payload: options.payload ?? false });
@@ -68,16 +81,16 @@ export class Settler {
     return jobs.map((job) => new JobDraft(job, live.get(job.id) ?? [], this.#rank));
   }
 
-  /** The live runs of a job that lets them overlap. `hold` keeps them as they are: for a change that ends them. */
-  async learnLive(tx: Queryable, draft: JobDraft, options: { hold: boolean }): Promise<void> {
-    draft.learnLive(await this.reads.live(tx, [draft.job.id], options));
+  /** Reads the live runs of a job that allows overlap. `hold` locks them, for a change that ends them. */
+  async readLive(tx: Queryable, draft: JobDraft, options: { hold: boolean }): Promise<void> {
+    draft.setLive(await this.reads.live(tx, [draft.job.id], options));
   }
 
   /**
-   * Writes in this order: a run that is made and replaced in the same settlement is made before it is ended. `insert` is for
-   * runs that are not made from their job as it is now.
+   * Writes runs before their ends: a run that is made and replaced in the same transaction is made first. `insert` is for runs that do not
+   * take their definition from the job as it is now.
    */
-  async write(tx: Queryable, drafts: readonly JobDraft[], insert?: InsertRuns): Promise<Settled> {
+  async write(tx: Queryable, drafts: readonly JobDraft[], insert?: InsertRuns): Promise<Applied> {
     const runs = drafts.flatMap((draft) => draft.runs);
     const made = new Map((await (insert ?? this.#insert)(tx, runs)).map((run) => [run.id, run]));
     for (const draft of drafts) noteDuplicates(draft, made);
@@ -118,14 +131,14 @@ export interface OpenOptions {
   readonly payload?: boolean;
 }
 
-/** An occurrence whose run exists already has been fired before; that is worth a line in the ledger. */
+/** An occurrence whose run exists already was fired before: the ledger records it. */
 function noteDuplicates(draft: JobDraft, made: ReadonlyMap<string, MadeJobRun>): void {
   for (const { id, nominal } of draft.runs) {
     if (!made.has(id)) draft.note({ reason: "duplicate", from: nominal, to: nominal, count: 1 });
   }
 }
 
-function firesOf({ job, runs }: JobDraft, made: ReadonlyMap<string, MadeJobRun>): SettledFire[] {
+function firesOf({ job, runs }: JobDraft, made: ReadonlyMap<string, MadeJobRun>): AppliedFire[] {
   const { misfireThresholdMs } = firingPolicy(job.firing);
   const of = { namespaceId: job.namespaceId, task: job.task, queue: job.queue };
   return runs.flatMap(({ id, nominal, trigger }) => {
@@ -144,4 +157,49 @@ function byJob(runs: readonly LiveRunOfJob[]): Map<string, LiveRunOfJob[]> {
     else known.push(run);
   }
   return found;
+}
+
+/** What announcing a job transaction needs of the context. */
+export type AnnounceContext = Pick<EngineContext, "emit"> & {
+  readonly wakeups: Pick<EngineContext["wakeups"], "jobsChanged" | "runsQueued" | "broadcast">;
+};
+
+/** After the commit: emits the events and wakes the components. Jobs of these shards changed; `applied` null: no job transaction was written. */
+export function announceApplied(
+  { emit, wakeups }: AnnounceContext,
+  shards: readonly number[],
+  applied: Applied | null,
+): void {
+  if (applied !== null) emitApplied(applied, emit);
+  wakeForApplied(wakeups, shards, applied);
+}
+
+/** Emits the events of the occurrences that a job transaction decided, the same as the scheduler emits for those that it fires. */
+export function emitApplied(
+  { fires, entries, ended }: Pick<Applied, "fires" | "entries" | "ended">,
+  emit: OnEngineEvent,
+): void {
+  announceEnded(ended, "cancelled", emit);
+  for (const { run, of, nominal, trigger, class: rank, misfireThresholdMs } of fires) {
+    const lateMs = Math.max(0, run.createdAt - run.runAt);
+    const fired = { ...of, runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };
+    emit({ type: run.state === "blocked" ? "run.blocked" : "run.fired", ...fired, trigger });
+    if (lateMs > misfireThresholdMs) emit({ type: "run.late", ...fired });
+  }
+  for (const { jobId, reason, count } of entries) {
+    if (reason === "missed") emit({ type: "occurrence.missed", jobId, count });
+    else emit({ type: "occurrence.skipped", jobId, reason, count });
+  }
+}
+
+/** Wakes the schedulers of changed jobs, the gateways of queued runs and the sessions of runs that are to stop. */
+export function wakeForApplied(
+  wakeups: AnnounceContext["wakeups"],
+  shards: readonly number[],
+  applied: Pick<Applied, "queued" | "stopped"> | null,
+): void {
+  wakeups.jobsChanged(shards);
+  if (applied === null) return;
+  wakeups.runsQueued(applied.queued);
+  if (applied.stopped.length > 0) wakeups.broadcast("stops");
 }

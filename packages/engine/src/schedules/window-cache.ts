@@ -8,16 +8,16 @@ interface OfNamespace {
   readonly windows: MaintenanceWindows;
 }
 
-/** What decides whether a window covers a job. */
+/** Decides whether a window covers a job. */
 type Subject = Pick<DueDefinition, "namespaceId" | "queue" | "labels">;
 
 const noWindow = (): null => null;
 
 /**
- * The maintenance windows as this node last read them. A fire compares their revision, so that a stale copy fires nothing.
- * The revision grows with new versions of calendars too; they are read after it, and so are never older than it says.
+ * The maintenance windows as this node last read them. A fire compares their revision, so that a stale copy fires nothing. The revision grows
+ * with new versions of calendars too; calendars are read after the revision, so they are never older than it.
  */
-export class Maintenance {
+export class WindowCache {
   readonly #store: Pick<FireStore, "windows">;
   readonly #calendars: CalendarSource;
   #byNamespace: ReadonlyMap<number, OfNamespace> = new Map();
@@ -34,14 +34,14 @@ export class Maintenance {
     return this.#revision;
   }
 
-  /** Somebody changed them, or may have: the next `read` asks. */
+  /** The windows may have changed: the next `read` reads them again. */
   markStale(): void {
     this.#isStale = true;
   }
 
   async read(): Promise<void> {
     if (!this.#isStale) return;
-    // Before the question: what is marked while it is on its way is asked again.
+    // Before the query: a mark that is set while the query runs causes another read.
     this.#isStale = false;
     try {
       await this.#readChanged();
@@ -64,7 +64,7 @@ export class Maintenance {
     this.#revision = revision;
   }
 
-  /** The windows that a job of this definition is subject to. */
+  /** The windows that cover a job of this definition. */
   of({ namespaceId, queue, labels }: Subject): (instant: Instant) => ActiveWindow | null {
     const known = this.#byNamespace.get(namespaceId);
     if (known === undefined) return noWindow;
