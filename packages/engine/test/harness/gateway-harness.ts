@@ -40,7 +40,8 @@ export function gatewayOver(h: StoreHarness, { channel = noChannel, ...over }: G
     ...over,
     store: { ...h.store, ...over.store },
   });
-  const catalog = { ...h.store.catalog, limitOwners: { isLimited: () => false, revision: 0 } };
+  const { namespaces, queues, tasks, durations, rank } = h.store.catalog;
+  const catalog = { namespaces, queues, tasks, durations, rank, limitOwners: { isLimited: () => false, revision: 0 } };
   const gateway = new Gateway(context, { catalog, channel, hasSubscribers: () => false });
   return { gateway, errors, events };
 }

@@ -187,7 +187,7 @@ export function readLaws(under: () => FireStoreUnderTest): void {
       const [due, waits] = [await delayedRun(now() - minute), await delayedRun(now() + 60 * minute)];
       const ids = [due.id, waits.id];
       const loadedIds = async (): Promise<string[]> =>
-        (await store.loadRuns([due.shard, waits.shard], waits.runAt, 100))
+        (await store.loadRuns([...new Set([due.shard, waits.shard])], waits.runAt, 100))
           .map((run) => run.id)
           .filter((id) => ids.includes(id));
       expect(await loadedIds()).toEqual([due.id]);
