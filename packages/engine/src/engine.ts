@@ -1,5 +1,5 @@
 import { defaultFiringPolicy, type DurationMs, type ScheduleSpec } from "@carillon/core";
-import { freedBy, loadStatements, namesIn, nodeLockStatements, type OnReplaced } from "@carillon/store";
+import { freedBy, loadStatements, namesIn, type OnReplaced } from "@carillon/store";
 import { backfillApi } from "./backfills/backfill-api.js";
 import { BackfillRunner } from "./backfills/backfill-runner.js";
 import type { Backfills } from "./backfills/backfills.js";
@@ -16,11 +16,7 @@ import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
 import { Tasks } from "./catalog/tasks.js";
 import { ClusterStatus } from "./cluster/cluster-status.js";
-import type { Coordinator, ShardChange } from "./cluster/coordinator.js";
-import { EtcdClient } from "./cluster/etcd/etcd-client.js";
-import { etcdCoordinator } from "./cluster/etcd/etcd-coordinator.js";
-import { postgresCoordinator } from "./cluster/postgres/postgres-coordinator.js";
-import { SessionLock } from "./cluster/postgres/session-lock.js";
+import { ClusterMembership } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
 import { ErrorTally } from "./dead-letters/error-tally.js";
 import type { Failures } from "./dead-letters/failures.js";
@@ -140,7 +136,7 @@ export type EngineApis = EngineApi &
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
   readonly leaseMs: DurationMs;
-  /** Since the node last made sure of its lease; null: it has none. */
+  /** Since the node last renewed its lease; null: it has none. */
   readonly leaseAgeMs: DurationMs | null;
   /** New jobs and runs that wait to be written. */
   readonly writesWaiting: number;
@@ -178,12 +174,11 @@ class NodeEngine implements Engine {
   readonly remoteWorkers: RemoteWorkers;
   readonly workerDoor: WorkerDoor;
   readonly #context: EngineContext;
-  readonly #coordinator: Coordinator;
+  readonly #cluster: ClusterMembership;
   readonly #directLine: HandOverLine;
   readonly #waiters: RunWaiters;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
-  #leaseAt: DurationMs | null = null;
 
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
@@ -209,13 +204,7 @@ class NodeEngine implements Engine {
     };
 
     // Cluster: which shards this node owns.
-    this.#coordinator = createCoordinator(context);
-    context.followMembership(() => this.#coordinator.membership);
-    loops.register("coordinator", async () => {
-      await this.#keepLease(() => this.#coordinator.tick());
-      return this.#coordinator.idleMs;
-    });
-    wakeups.on("shards.moved", () => loops.wake("coordinator"));
+    this.#cluster = new ClusterMembership(context);
 
     // Catalog, and the unit of work over jobs.
     const catalog = new Catalog(context);
@@ -759,11 +748,11 @@ class NodeEngine implements Engine {
   }
 
   get load(): EngineLoad {
-    const { clock, limits } = this.#context;
+    const { limits } = this.#context;
     return {
       ...this.gateway.load,
       leaseMs: limits.leaseMs,
-      leaseAgeMs: this.#leaseAt === null ? null : clock.monotonic() - this.#leaseAt,
+      leaseAgeMs: this.#cluster.leaseAgeMs,
       writesWaiting: this.#inserts.waiting,
     };
   }
@@ -779,8 +768,7 @@ class NodeEngine implements Engine {
     // Before the first claim and the first fire: paused queues, and the order of the others.
     await this.#ticks.queues();
     await this.#ticks.webhooks();
-    await this.#keepLease(() => this.#coordinator.join());
-    wakeups.announce("shards.moved");
+    await this.#cluster.join();
     await this.#ticks.rescuer();
     wakeups.start();
     this.#directLine.start(await store.secrets.find("direct_dispatch"));
@@ -792,38 +780,11 @@ class NodeEngine implements Engine {
     this.remoteWorkers.stop();
     this.#waiters.stop();
     const stopped = loops.stop();
-    if (options.enqueueOnly !== true) await this.#releaseShards();
+    if (options.enqueueOnly !== true) await this.#cluster.leave();
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
     await Promise.all([wakeups.stop(), this.#directLine.stop()]);
-  }
-
-  /** As soon as nothing fires any more: other nodes fire while this one ends the rest. */
-  async #releaseShards(): Promise<void> {
-    const { loops, wakeups } = this.#context;
-    await loops.stop(["coordinator", "scheduler", "far_future"]);
-    try {
-      await this.#coordinator.leave();
-      wakeups.announce("shards.moved");
-    } catch (error) {
-      // Without a database no node can take them: the lease ends by itself.
-      this.#context.loopFailed("coordinator", error);
-    }
-  }
-
-  /** The lease counts from before it was requested. */
-  async #keepLease(request: () => Promise<ShardChange>): Promise<void> {
-    const { clock, emit, wakeups } = this.#context;
-    const requestedAt = clock.monotonic();
-    const { gained, lost } = await request();
-    if (gained.length + lost.length > 0) wakeups.publish("shards.owned", { gained, lost });
-    if (lost.length > 0) {
-      wakeups.announce("shards.moved");
-      emit({ type: "shards.lost", count: lost.length });
-    }
-    if (gained.length > 0) emit({ type: "shards.gained", count: gained.length });
-    this.#leaseAt = requestedAt;
   }
 
   async #measureClock(): Promise<DurationMs> {
@@ -848,33 +809,6 @@ class NodeEngine implements Engine {
     await this.#endStopped(rescued.filter((run) => run.isStopped).map((run) => run.id));
     wakeups.runsQueued(rescued.filter((run) => !run.isStopped));
   }
-}
-
-/** Membership in etcd if it is configured, otherwise in PostgreSQL. */
-function createCoordinator({
-  options,
-  limits,
-  store,
-  db,
-  clock,
-  newId,
-  timers,
-  loops,
-  emit,
-}: EngineContext): Coordinator {
-  const { node, alone, etcd } = options;
-  const { leaseMs, skewToleranceMs } = limits;
-  const { nodes, shards } = store;
-  const skew = () => ({ skewMs: db.clock.skewMs, uncertaintyMs: db.clock.uncertaintyMs });
-  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent: emit };
-  if (etcd !== undefined) {
-    const client = new EtcdClient({ endpoints: etcd.endpoints, fetch, timers, timeoutMs: leaseMs / 2 });
-    return etcdCoordinator({ ...member, etcd: client, prefix: etcd.prefix, nodes, shards });
-  }
-  const lock = db.capabilities.advisoryLocks
-    ? new SessionLock(db, nodeLockStatements(loadStatements(db.schema)))
-    : null;
-  return postgresCoordinator({ ...member, nodes, shards, lock, alone, wake: () => loops.wake("coordinator") });
 }
 
 async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: DurationMs }): Promise<DurationMs> {

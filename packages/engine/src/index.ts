@@ -4,7 +4,7 @@ export type { WorkerRegistration } from "./dispatch/sessions/worker-registration
 export type { Assigned } from "./dispatch/sessions/to-assignment.js";
 export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
 export type { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
-export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
+export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { createEngine } from "./engine.js";
 export type { Engine, EngineLoad } from "./engine.js";

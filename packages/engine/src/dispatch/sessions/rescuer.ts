@@ -1,5 +1,5 @@
 import type { Clock, DurationMs } from "@carillon/core";
-import { SilenceWatch } from "../../cluster/detection/heartbeat-monitor.js";
+import { HeartbeatMonitor } from "../../cluster/detection/heartbeat-monitor.js";
 import type { OnEngineEvent } from "../../events.js";
 import { announceEnded } from "../../runs/announce-ended.js";
 import { tellLateEnds } from "../../runs/sla-events.js";
@@ -34,7 +34,7 @@ const sweepsPerReason = 3;
 /** Gives the runs of dead workers to others. Safe on every node at once: the session's row decides. */
 export class Rescuer {
   readonly #options: RescuerOptions;
-  readonly #watch: SilenceWatch;
+  readonly #watch: HeartbeatMonitor;
   #known: ReadonlySet<string> = new Set();
   /** Declared dead by this node and not told of yet: what each left is known after the next look. */
   #untold: DeadSession[] = [];
@@ -43,7 +43,7 @@ export class Rescuer {
 
   constructor(options: RescuerOptions) {
     this.#options = options;
-    this.#watch = new SilenceWatch({ limitMs: options.silenceMs, longestGapMs: options.silenceMs / 2 });
+    this.#watch = new HeartbeatMonitor({ limitMs: options.silenceMs, maxGapMs: options.silenceMs / 2 });
   }
 
   /** One pass; answers how many runs dead workers had left. */
