@@ -455,27 +455,27 @@ class NodeEngine implements Engine {
     loops.register("scheduler", () => ticked(scheduler));
     loops.register("far_future", () => ticked(farFuture));
     wakeups.on("jobs.due", (due) => {
-      for (const job of due) scheduler.hintJob(job);
+      for (const job of due) scheduler.jobDue(job);
       if (due.length > 0) loops.wake("scheduler");
     });
     wakeups.on("runs.due", (due) => {
-      for (const run of due) scheduler.hintRun(run);
+      for (const run of due) scheduler.runDue(run);
       if (due.length > 0) loops.wake("scheduler");
     });
     wakeups.on("shards.changed", (changed) => {
-      scheduler.hintShards(changed);
+      scheduler.readShards(changed);
       if (changed.length > 0) loops.wake("scheduler");
     });
     wakeups.on("windows", () => {
-      scheduler.hintWindows();
+      scheduler.windowsChanged();
       loops.wake("scheduler");
     });
     wakeups.on("shards.owned", ({ gained, lost }) => {
       scheduler.forgetShards(lost);
       farFuture.forgetShards(lost);
       const ids = gained.map((shard) => shard.id);
-      scheduler.hintShards(ids);
-      farFuture.hintShards(ids);
+      scheduler.readShards(ids);
+      farFuture.scanShards(ids);
       if (ids.length > 0) for (const name of ["scheduler", "far_future"] as const) loops.wake(name);
     });
 

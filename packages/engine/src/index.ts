@@ -119,7 +119,7 @@ export type {
   FireRow,
   PassRow,
   HoldRow,
-  ParkRow,
+  QuarantineRow,
   Fired,
   Terms,
 } from "@carillon/store";

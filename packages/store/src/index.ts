@@ -210,7 +210,7 @@ export {
   type HoldRow,
   type LedgerRange,
   type NextTime,
-  type ParkRow,
+  type QuarantineRow,
   type PassRow,
   type Terms,
   fireColumns,

@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import type { HeldShard } from "@carillon/store";
+import type { Fence, HeldShard } from "@carillon/store";
 import type { Membership } from "../context.js";
 
 /** A view of a map that may change: reading `shards` reads the map. */
@@ -33,4 +33,13 @@ export interface Coordinator {
   readonly membership: Membership;
   /** After how long the next pass is due, at the latest. */
   readonly idleMs: DurationMs;
+}
+
+/** Who this node is for these rows. Rows of a shard that it no longer owns match no fence. */
+export function fenceOf({ nodeId, epochs }: Membership, rows: readonly { readonly shard: number }[]): Fence {
+  const shards = [...new Set(rows.map((row) => row.shard))].flatMap((id) => {
+    const epoch = epochs.get(id);
+    return epoch === undefined ? [] : [{ id, epoch }];
+  });
+  return { node: nodeId, shards };
 }

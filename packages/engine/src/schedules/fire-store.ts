@@ -7,7 +7,7 @@ import type {
   Fired,
   FireRow,
   HoldRow,
-  ParkRow,
+  QuarantineRow,
   PassRow,
   PromotedRun,
   Terms,
@@ -39,8 +39,8 @@ export interface FireStore {
   hold(terms: Terms, rows: readonly HoldRow[]): Promise<string[]>;
   /** Makes due again what waits because of windows of another revision; answers in which shards. */
   release(terms: Terms): Promise<number[]>;
-  /** Answers the jobs that are parked now. */
-  park(fence: Fence, rows: readonly ParkRow[]): Promise<string[]>;
+  /** Returns the jobs that are quarantined now. */
+  quarantine(fence: Fence, rows: readonly QuarantineRow[]): Promise<string[]>;
   windows(): Promise<WindowsInForce>;
   loadRuns(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;

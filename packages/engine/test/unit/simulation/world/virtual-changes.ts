@@ -5,12 +5,12 @@ import { ChangeTransaction } from "../../../../src/jobs/change/change-transactio
 import { JobEdits } from "../../../../src/jobs/change/job-edits.js";
 import { JobPauses } from "../../../../src/jobs/change/job-pauses.js";
 import { PauseExpiry } from "../../../../src/jobs/change/pause-expiry.js";
-import { nodeRules } from "../../../../src/schedules/node-rules.js";
-import { memoryChanges } from "../../../../src/scheduler/memory/memory-changes.js";
-import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
-import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
-import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
 import type { Settler } from "../../../../src/jobs/transaction/settler.js";
+import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
+import { memoryChanges } from "../../../../src/scheduler/memory/memory-settlement.js";
+import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
+import { nodeRules } from "../../../../src/schedules/node-rules.js";
+import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
 import { namedCalendars } from "../draw/calendars.js";
 
 const namespaceId = 1;
