@@ -39,9 +39,9 @@ import { makeInserts } from "./enqueue/coalesced-inserts.js";
 import { HandOver } from "./enqueue/direct-insert.js";
 import type { Enqueueing } from "./enqueue/enqueue.js";
 import { makeEnqueueing } from "./enqueue/enqueue-api.js";
-import { KeyBook } from "./enqueue/idempotency/idempotency-keys.js";
-import { insertKept } from "./enqueue/idempotency/insert-with-receipt.js";
-import type { Receipts } from "./enqueue/idempotency/receipts.js";
+import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
+import { insertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
+import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 import { Offers } from "./enqueue/slot-offers.js";
 import type { Explanations } from "./explain/explanations.js";
 import { explanationsApi } from "./explain/explanations-api.js";
@@ -353,21 +353,21 @@ class NodeEngine implements Engine {
       }),
     });
     this.#inserts = inserts;
-    const insertWithReceipt = insertKept(store, statements, { horizonMs, onReplaced });
+    const insertBatch = insertWithReceipt(store, statements, { horizonMs, onReplaced });
     const enqueue = makeEnqueueing({
       ...signals,
       store,
       catalog,
       within,
       inserts,
-      insertKept: insertWithReceipt,
+      insertKept: insertBatch,
       chunk: limits.insertBatch,
       callText: statements.get("enqueue.call").text,
       newId,
       now,
       shards,
     });
-    const idempotencyKeys = new KeyBook({ receipts: store.receipts, newId });
+    const idempotencyKeys = new IdempotencyKeys({ receipts: store.receipts, newId });
 
     // Jobs: creating and changing them.
     const creator = new JobCreator({
@@ -375,7 +375,7 @@ class NodeEngine implements Engine {
       lanes: store.lanes,
       insertJob: inserts.jobs,
       insertRun: inserts.runs,
-      insertKept: insertWithReceipt,
+      insertKept: insertBatch,
       queues,
       rank,
       newId,

@@ -1,3 +1,5 @@
+
+
 export { Gateway } from "./dispatch/gateway.js";
 export { SessionLost } from "./dispatch/sessions/session-lost.js";
 export type { WorkerRegistration } from "./dispatch/sessions/worker-registration.js";
@@ -16,7 +18,7 @@ export { checkConditions } from "./dependencies/conditions.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter } from "./jobs/engine-api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
-export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
+export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type { NamespaceCalls as Namespaces, QueueCalls as Queues, TaskCalls as Catalogue } from "./flat-api.js";
 export type { Breakers } from "./breakers/breakers.js";

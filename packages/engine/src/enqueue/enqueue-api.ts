@@ -1,23 +1,40 @@
-import type { DueRun, Queued, Store } from "@carillon/store";
+import {
+  type EnqueueSpec,
+  type Instant,
+  canonicalUuid,
+  defaultFiringPolicy,
+  retryOf,
+  shownLabels,
+  storedLabels,
+} from "@carillon/core";
+import {
+  type DueRun,
+  type NewRun,
+  type Queued,
+  type Store,
+  type StoredRun,
+  jsonOrNull,
+  jsonParam,
+  timestampParam,
+} from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
+import { refuseUnusable } from "../catalog/lane-name.js";
 import type { InNamespace } from "../context.js";
-import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
-import { enqueueInTransaction } from "./enqueue-in-transaction.js";
-import { KeptEnqueuer } from "./idempotent-enqueuer.js";
-import { newRunView } from "./new-run-view.js";
-import { RunEnqueuer } from "./run-enqueuer.js";
-import { RunReader } from "../runs/run-reader.js";
-import type { Enqueueing } from "./enqueue.js";
-import type { Inserts } from "./coalesced-inserts.js";
-import type { InsertKept } from "./idempotency/insert-with-receipt.js";
 import type { Receipt } from "../requests.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { RunView } from "../runs/run-view.js";
+import type { Inserts } from "./coalesced-inserts.js";
+import type { Enqueueing, TransactionQuery } from "./enqueue.js";
+import type { InsertWithReceipt } from "./idempotency/insert-with-receipt.js";
+import { IdempotentEnqueuer } from "./idempotent-enqueuer.js";
+import { RunEnqueuer, duplicateOf } from "./run-enqueuer.js";
 
 export interface EnqueueingOptions {
   readonly store: Pick<Store, "lanes" | "reads">;
   readonly catalog: Catalog;
   readonly within: InNamespace;
   readonly inserts: Inserts;
-  readonly insertKept: InsertKept;
+  readonly insertKept: InsertWithReceipt;
   /** Runs of one batch that are stored at a time. */
   readonly chunk: number;
   readonly newId: () => string;
@@ -40,7 +57,7 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
     insertRun: inserts.runs,
     insertDeduped: inserts.deduped,
   });
-  const kept = new KeptEnqueuer({ ...planner, enqueuer });
+  const kept = new IdempotentEnqueuer({ ...planner, enqueuer });
   const runs = new RunReader(store.reads);
   const enqueue = (namespaceId: number, spec: EnqueueSpec, receipt?: Receipt) =>
     receipt === undefined ? enqueuer.enqueue(namespaceId, spec) : kept.enqueue(namespaceId, spec, receipt);
@@ -68,4 +85,89 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
         receipt === undefined ? enqueuer.enqueueMany(id, specs) : kept.enqueueMany(id, specs, receipt),
       ),
   };
+}
+
+/** A run as it was stored a moment ago: what a read would have shown then. */
+export function newRunView(run: NewRun, stored: StoredRun): RunView {
+  return {
+    id: run.id,
+    jobId: run.jobId,
+    task: run.task,
+    queue: run.queue,
+    priority: run.priority,
+    status: stored.state === "far_future" ? "scheduled" : stored.state,
+    statusReason: null,
+    trigger: { kind: "once", id: null, scheduledFor: run.nominal },
+    runAt: run.runAt,
+    deadlineAt: run.deadline ?? null,
+    createdAt: stored.createdAt,
+    startedAt: null,
+    finishedAt: null,
+    attempt: 0,
+    maxAttempts: retryOf(run.policy).maxAttempts,
+    losses: 0,
+    workerId: null,
+    progress: null,
+    payload: run.payload ?? null,
+    policy: run.policy,
+    output: null,
+    error: null,
+    attempts: [],
+    labels: shownLabels(run.labels),
+    owner: run.owner,
+  };
+}
+
+export interface TransactionRequest {
+  readonly namespace: string;
+  readonly spec: EnqueueSpec;
+  /** Whether the commit tells whoever waits. */
+  readonly notify: boolean;
+}
+
+/**
+ * Asks for a run over somebody's own connection, by the database's function. All values are texts, numbers, booleans or null, which every
+ * driver sends alike.
+ */
+export async function enqueueInTransaction(
+  tx: TransactionQuery,
+  text: string,
+  request: TransactionRequest,
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  const { spec } = request;
+  refuseUnusable(spec, null);
+  const answer = rowOf(await tx.query(text, valuesOf(request)));
+  if (!answer.isNew && spec.dedupe?.on === "reject") throw duplicateOf(spec, answer.id);
+  return answer;
+}
+
+function valuesOf({ namespace, spec, notify }: TransactionRequest): unknown[] {
+  const { dedupe, runAt } = spec;
+  return [
+    spec.task,
+    jsonParam(spec.payload),
+    spec.queue,
+    spec.priority,
+    runAt === null ? null : timestampParam(runAt),
+    jsonOrNull(spec.policy),
+    jsonOrNull(storedLabels(spec)),
+    spec.owner ?? null,
+    dedupe?.key ?? null,
+    // A refusal by the function would end the caller's transaction; the caller is told without that.
+    dedupe === undefined || dedupe.on === "reject" ? null : dedupe.on,
+    dedupe === undefined || dedupe.windowMs === null ? null : dedupe.windowMs / 1_000,
+    notify,
+    namespace,
+  ];
+}
+
+/** Drivers answer with the rows, or with an object that has them. */
+function rowOf(answer: unknown): { readonly id: string; readonly isNew: boolean } {
+  const rows: unknown = Array.isArray(answer) ? answer : (answer as { rows?: unknown } | null)?.rows;
+  const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
+  if (typeof row === "object" && row !== null && "run_id" in row && "is_new" in row) {
+    const id = canonicalUuid(String(row.run_id));
+    if (id !== null) return { id, isNew: row.is_new === true };
+  }
+  throw new TypeError("tx.query must answer with the rows, or with an object that has them as rows");
 }

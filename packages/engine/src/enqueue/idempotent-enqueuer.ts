@@ -1,5 +1,5 @@
 import { CarillonError, type EnqueueSpec } from "@carillon/core";
-import type { InsertKept, KeptAnswers } from "./idempotency/insert-with-receipt.js";
+import type { InsertWithReceipt, KeptAnswers } from "./idempotency/insert-with-receipt.js";
 import type { EnqueuedRun } from "./enqueue.js";
 import type { DueRun, Effect, NewRun, Queued } from "@carillon/store";
 import { type Answered, duplicateOf, enqueueError, type RunEnqueuer } from "./run-enqueuer.js";
@@ -7,7 +7,7 @@ import type { Receipt } from "../requests.js";
 
 export interface KeptEnqueuerOptions {
   readonly enqueuer: Pick<RunEnqueuer, "prepare" | "plan">;
-  readonly insertKept: InsertKept;
+  readonly insertKept: InsertWithReceipt;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
 }
@@ -20,7 +20,7 @@ interface Planned {
 type Refused = { readonly error: unknown };
 
 /** Stores runs in one transaction with the receipt of the call that asks for them: all that are sound, or none. */
-export class KeptEnqueuer {
+export class IdempotentEnqueuer {
   readonly #options: KeptEnqueuerOptions;
 
   constructor(options: KeptEnqueuerOptions) {

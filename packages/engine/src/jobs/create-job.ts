@@ -7,7 +7,7 @@ import {
   type ScheduleSpec,
 } from "@carillon/core";
 import type { CreatedJob } from "./engine-api.js";
-import type { InsertKept } from "../enqueue/idempotency/insert-with-receipt.js";
+import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
 import type { QueueCache } from "../catalog/queues.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import { type NamedCalendars, noCalendars } from "../schedules/named-calendars.js";
@@ -37,7 +37,7 @@ export interface JobCreatorOptions {
   readonly insertJob: Coalescer<NewJob, StoredJob>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
   /** For calls with a receipt. */
-  readonly insertKept: InsertKept;
+  readonly insertKept: InsertWithReceipt;
   readonly newId: () => string;
   /** The database's clock. */
   readonly now: () => Instant;

@@ -254,7 +254,7 @@ function madeOf(id: string): number {
 const compactFrom = 4_096;
 
 /** First in, first out. A withdrawn entry stays in place until its turn and is skipped then. */
-export class ReadyQueue<Entry extends { readonly isWithdrawn: boolean }> {
+class ReadyQueue<Entry extends { readonly isWithdrawn: boolean }> {
   #entries: (Entry | undefined)[] = [];
   #head = 0;
   #live = 0;

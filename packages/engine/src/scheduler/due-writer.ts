@@ -185,7 +185,7 @@ function quarantinePause(error: unknown, at: Instant): JobPause {
 }
 
 /** Emits the events of one row of a fire. */
-export function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void {
+function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void {
   const { job } = row;
   for (const range of row.notes) onEvent(skipped(job, range));
   if (fired.run === null) {
@@ -215,7 +215,7 @@ export function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent
 }
 
 /** Emits the events of occurrences that were passed over. */
-export function announcePassed(row: PassRow, onEvent: OnEngineEvent): void {
+function announcePassed(row: PassRow, onEvent: OnEngineEvent): void {
   for (const range of row.notes) onEvent(skipped(row.job, range));
   onEvent(skipped(row.job, row.range));
 }

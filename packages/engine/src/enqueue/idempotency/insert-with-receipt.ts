@@ -29,18 +29,18 @@ export interface KeptAnswers {
 }
 
 /** Stores what one call asks for together with the call's receipt. `effectOf` answers null where nothing was made. */
-export type InsertKept = (
+export type InsertWithReceipt = (
   batch: KeptBatch,
   receipt: Receipt,
   effectOf: (answers: KeptAnswers) => Effect | null,
 ) => Promise<KeptAnswers>;
 
 /** Such calls share no statement with others: each commits with its own receipt. */
-export function insertKept(
+export function insertWithReceipt(
   store: Pick<Store, "settle" | "jobs">,
   statements: Statements,
   { horizonMs, onReplaced }: { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
-): InsertKept {
+): InsertWithReceipt {
   return async ({ jobs = [], runs = [], deduped = [] }, receipt, effectOf) => {
     const done = await store.settle(async (tx) => {
       const storedJobs = jobs.length === 0 ? new Map<string, StoredJob>() : await store.jobs.insert(jobs, tx);

@@ -10,7 +10,7 @@ import {
   memorySettlementWrites,
   nearest,
 } from "./memory-settlement.js";
-import type { MemoryJob, MemoryTables } from "./memory-tables.js";
+import { type MemoryJob, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
 /** The tables take no SQL; a settlement only passes this on. */
 const noSql: Queryable = { query: () => Promise.reject(new Error("there is no SQL in memory")) };
@@ -42,7 +42,7 @@ type DueStore = Pick<FireStore, "load" | "pass" | "hold" | "release" | "quaranti
 const nothing: ReadonlySet<number> = new Set();
 
 /** The statements of due.sql that make no run. */
-export function memoryDue(tables: MemoryTables): DueStore {
+function memoryDue(tables: MemoryTables): DueStore {
   return {
     load: (shards, until, limitPerShard) =>
       tables.statement(() => {
@@ -117,7 +117,7 @@ export function memoryDue(tables: MemoryTables): DueStore {
 }
 
 /** Adds ranges to the ledger of a job. */
-export function note(
+function note(
   tables: MemoryTables,
   { jobId, version, definition: { namespaceId } }: DueJob,
   ranges: readonly LedgerRange[],
@@ -164,7 +164,7 @@ interface Picked {
 }
 
 /** due.fire: occurrences of jobs whose overlap policy is allow or skip become runs. */
-export function memoryFire(tables: MemoryTables): FireStore["fire"] {
+function memoryFire(tables: MemoryTables): FireStore["fire"] {
   return (terms, rows) =>
     tables.statement(() => {
       const picked = pick(tables, terms, rows);
@@ -182,12 +182,6 @@ function pick(tables: MemoryTables, terms: Terms, rows: readonly FireRow[]): Pic
     const mayFire = overlap === "allow" || (overlap === "skip" && runsMade === row.job.runsMade);
     return mayFire ? [{ row, job }] : [];
   });
-}
-
-/** What a trigger or a constraint does that refuses one row. */
-export function refusePoisoned(tables: MemoryTables, jobId: string): void {
-  if (!tables.poisoned.has(jobId)) return;
-  throw Object.assign(new Error(`no run of job ${jobId} can be stored`), { code: "P0001" });
 }
 
 function outcomeOf(tables: MemoryTables, { row, job }: Picked): "fired" | "overlap" | "duplicate" {

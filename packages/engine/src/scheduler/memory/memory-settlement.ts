@@ -1,8 +1,7 @@
 import type { FinalRunStatus, Instant } from "@carillon/core";
 import type { JobChangeStore, NewJobRun, Queued, SettlementReads, SettlementWrites } from "@carillon/store";
 import type { FireStore } from "../../schedules/fire-store.js";
-import { refusePoisoned } from "./memory-fire-store.js";
-import type { MemoryJob, MemoryRun, MemoryTables } from "./memory-tables.js";
+import { type MemoryJob, type MemoryRun, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
 /** The reads of a settlement. The tables run one transaction at a time, so that a lock is a look at who else holds the row. */
 export function memorySettlementReads(tables: MemoryTables): SettlementReads {
@@ -200,7 +199,7 @@ export function endRun(tables: MemoryTables, run: MemoryRun, status: FinalRunSta
   tables.history.set(key, { run, status, reason, finishedAt: tables.now() });
 }
 
-export function toQueued({ id, lane, rank }: MemoryRun): Queued {
+function toQueued({ id, lane, rank }: MemoryRun): Queued {
   return { id, lane, rank };
 }
 

@@ -176,7 +176,7 @@ function index<Key, Row>(by: Map<Key, Map<string, Row>>, key: Key, id: string, r
 type Watcher<Row> = (before: Row | undefined, after: Row | undefined) => void;
 
 /** The rows of one table by their key. Rows are replaced, never changed, so that a transaction can be taken back. */
-export class Rows<Row> {
+class Rows<Row> {
   readonly #rows = new Map<string, Row>();
   readonly #watch: Watcher<Row>;
   /** What was there before, in the order of the writes, while a transaction is under way. */
@@ -304,4 +304,10 @@ export function insertJob(tables: MemoryTables, job: NewJob): void {
     endedAt: null,
     due,
   });
+}
+
+/** Throws as a trigger or a constraint does that rejects one row. */
+export function refusePoisoned(tables: MemoryTables, jobId: string): void {
+  if (!tables.poisoned.has(jobId)) return;
+  throw Object.assign(new Error(`no run of job ${jobId} can be stored`), { code: "P0001" });
 }
