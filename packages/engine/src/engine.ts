@@ -38,7 +38,7 @@ import { whoServes } from "./dispatch/why-unserved.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
 import { HandOver } from "./enqueue/direct-insert.js";
 import type { Enqueueing } from "./enqueue/enqueue.js";
-import { makeEnqueueing } from "./enqueue/enqueue-api.js";
+import { Enqueuer } from "./enqueue/enqueuer.js";
 import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { insertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
 import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
@@ -77,6 +77,7 @@ import { OperationRunner } from "./operations/operation-runner.js";
 import type { Operations } from "./operations/operations.js";
 import { operationsApi } from "./operations/operations-api.js";
 import {
+  enqueueCalls,
   type NamespaceCalls,
   namespaceCalls,
   type QueueCalls,
@@ -354,18 +355,11 @@ class NodeEngine implements Engine {
     });
     this.#inserts = inserts;
     const insertBatch = insertWithReceipt(store, statements, { horizonMs, onReplaced });
-    const enqueue = makeEnqueueing({
-      ...signals,
-      store,
+    const enqueuer = new Enqueuer(context, {
       catalog,
-      within,
       inserts,
       insertKept: insertBatch,
-      chunk: limits.insertBatch,
       callText: statements.get("enqueue.call").text,
-      newId,
-      now,
-      shards,
     });
     const idempotencyKeys = new IdempotencyKeys({ receipts: store.receipts, newId });
 
@@ -700,7 +694,7 @@ class NodeEngine implements Engine {
 
     const api: EngineApis = {
       ...jobsAndRunsApi({ store, creator, jobs, runs, lister, waiters, within, timers, clock }),
-      ...enqueue,
+      ...enqueueCalls(enqueuer),
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
       ...workersApi(store, within, gateway),
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),

@@ -2,6 +2,8 @@ import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
+import type { Enqueueing } from "./enqueue/enqueue.js";
+import type { Enqueuer } from "./enqueue/enqueuer.js";
 
 // The calls of the noun classes under the flat names by which server and SDK still call them.
 
@@ -51,4 +53,11 @@ export const taskCalls = (tasks: Tasks, cluster: ClusterStatus): TaskCalls => ({
   getTask: (...args) => tasks.get(...args),
   defaultsOf: (...args) => tasks.defaultsOf(...args),
   cluster: () => cluster.get(),
+});
+
+export const enqueueCalls = (enqueuer: Enqueuer): Enqueueing => ({
+  enqueue: (...args) => enqueuer.enqueue(...args),
+  enqueueShown: (...args) => enqueuer.enqueueAndRead(...args),
+  enqueueIn: (...args) => enqueuer.enqueueIn(...args),
+  enqueueMany: (...args) => enqueuer.enqueueMany(...args),
 });

@@ -1,6 +1,5 @@
 import {
   type EnqueueSpec,
-  type Instant,
   canonicalUuid,
   defaultFiringPolicy,
   retryOf,
@@ -11,7 +10,6 @@ import {
   type DueRun,
   type NewRun,
   type Queued,
-  type Store,
   type StoredRun,
   jsonOrNull,
   jsonParam,
@@ -19,72 +17,113 @@ import {
 } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
 import { refuseUnusable } from "../catalog/lane-name.js";
-import type { InNamespace } from "../context.js";
+import type { EngineContext, InNamespace } from "../context.js";
 import type { Receipt } from "../requests.js";
 import { RunReader } from "../runs/run-reader.js";
 import type { RunView } from "../runs/run-view.js";
 import type { Inserts } from "./coalesced-inserts.js";
-import type { Enqueueing, TransactionQuery } from "./enqueue.js";
+import type { EnqueuedRun, TransactionQuery } from "./enqueue.js";
 import type { InsertWithReceipt } from "./idempotency/insert-with-receipt.js";
 import { IdempotentEnqueuer } from "./idempotent-enqueuer.js";
 import { RunEnqueuer, duplicateOf } from "./run-enqueuer.js";
 
-export interface EnqueueingOptions {
-  readonly store: Pick<Store, "lanes" | "reads">;
+/** The part of the context that enqueueing uses. */
+type EnqueueContext = Pick<EngineContext, "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"> & {
+  readonly wakeups: Pick<EngineContext["wakeups"], "runsQueued" | "runsDue">;
+};
+
+export interface EnqueuerDeps {
   readonly catalog: Catalog;
-  readonly within: InNamespace;
   readonly inserts: Inserts;
   readonly insertKept: InsertWithReceipt;
-  /** Runs of one batch that are stored at a time. */
-  readonly chunk: number;
-  readonly newId: () => string;
-  readonly now: () => Instant;
-  readonly shards: number;
   /** Calls the database's own function. */
   readonly callText: string;
-  readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
-export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
-  const { store, catalog, inserts, within, ...rest } = options;
-  const planner = { ...rest, rank: catalog.rank, catchupWindowMs: defaultFiringPolicy.catchupWindowMs };
-  const enqueuer = new RunEnqueuer({
-    ...planner,
-    lanes: store.lanes,
-    queues: catalog.queues,
-    insertNow: inserts.runsNow,
-    insertRun: inserts.runs,
-    insertDeduped: inserts.deduped,
-  });
-  const kept = new IdempotentEnqueuer({ ...planner, enqueuer });
-  const runs = new RunReader(store.reads);
-  const enqueue = (namespaceId: number, spec: EnqueueSpec, receipt?: Receipt) =>
-    receipt === undefined ? enqueuer.enqueue(namespaceId, spec) : kept.enqueue(namespaceId, spec, receipt);
-  return {
-    enqueue: (namespace, spec) =>
-      within(namespace, async (id) => {
-        const { id: runId, isNew } = await enqueue(id, spec);
-        return { id: runId, isNew };
-      }),
-    enqueueShown: (namespace, spec, receipt) =>
-      within(namespace, async (id) => {
-        const { id: runId, isNew, made } = await enqueue(id, spec, receipt);
-        const run = made === null ? await runs.find(id, runId) : newRunView(made.run, made.stored);
-        if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
-        return { run, isNew };
-      }),
-    enqueueIn: (tx, namespace, spec, notify) =>
-      within(namespace, async (id) => {
-        // Not in that transaction: others who need the same new queue or lane would wait for its end.
-        await enqueuer.prepare(id, [spec]);
-        return enqueueInTransaction(tx, options.callText, { namespace, spec, notify });
-      }),
-    enqueueMany: (namespace, specs, receipt) =>
-      within(namespace, (id) =>
-        receipt === undefined ? enqueuer.enqueueMany(id, specs) : kept.enqueueMany(id, specs, receipt),
-      ),
-  };
+/** Enqueues runs. A run is durable when a call returns; throws CarillonError run_duplicate, dedupe_busy, schedule_in_past … */
+export class Enqueuer {
+  readonly #inNamespace: InNamespace;
+  readonly #callText: string;
+  readonly #enqueuer: RunEnqueuer;
+  readonly #idempotent: IdempotentEnqueuer;
+  readonly #runs: RunReader;
+
+  constructor(context: EnqueueContext, { catalog, inserts, insertKept, callText }: EnqueuerDeps) {
+    const { store, inNamespace, newId, now, shardCount: shards, limits, wakeups } = context;
+    this.#inNamespace = inNamespace;
+    this.#callText = callText;
+    const planner = {
+      newId,
+      now,
+      shards,
+      rank: catalog.rank,
+      catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
+      onQueued: (queued: readonly Queued[]) => wakeups.runsQueued(queued),
+      onDueRuns: (runs: readonly DueRun[]) => wakeups.runsDue(runs),
+    };
+    this.#enqueuer = new RunEnqueuer({
+      ...planner,
+      chunk: limits.insertBatch,
+      lanes: store.lanes,
+      queues: catalog.queues,
+      insertNow: inserts.runsNow,
+      insertRun: inserts.runs,
+      insertDeduped: inserts.deduped,
+    });
+    this.#idempotent = new IdempotentEnqueuer({ ...planner, insertKept, enqueuer: this.#enqueuer });
+    this.#runs = new RunReader(store.reads);
+  }
+
+  enqueue(namespace: string, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }> {
+    return this.#inNamespace(namespace, async (id) => {
+      const { id: runId, isNew } = await this.#enqueuer.enqueue(id, spec);
+      return { id: runId, isNew };
+    });
+  }
+
+  /** Returns the run as it was stored, too. */
+  enqueueAndRead(
+    namespace: string,
+    spec: EnqueueSpec,
+    receipt?: Receipt,
+  ): Promise<{ readonly run: RunView; readonly isNew: boolean }> {
+    return this.#inNamespace(namespace, async (id) => {
+      const {
+        id: runId,
+        isNew,
+        made,
+      } = await (receipt === undefined
+        ? this.#enqueuer.enqueue(id, spec)
+        : this.#idempotent.enqueue(id, spec, receipt));
+      const run = made === null ? await this.#runs.find(id, runId) : newRunView(made.run, made.stored);
+      if (run === null) throw new Error(`Run ${runId} was stored and cannot be found.`);
+      return { run, isNew };
+    });
+  }
+
+  /** In the caller's transaction: the run exists if that commits. */
+  enqueueIn(
+    tx: TransactionQuery,
+    namespace: string,
+    spec: EnqueueSpec,
+    notify: boolean,
+  ): Promise<{ readonly id: string; readonly isNew: boolean }> {
+    return this.#inNamespace(namespace, async (id) => {
+      // Outside that transaction: other callers that need the same new queue or lane would wait for its end.
+      await this.#enqueuer.prepare(id, [spec]);
+      return enqueueInTransaction(tx, this.#callText, { namespace, spec, notify });
+    });
+  }
+
+  /**
+   * As enqueue for each spec, in their order, but faster; a refused spec does not keep the others from being stored. With a receipt
+   * those that are not refused are stored together or not at all.
+   */
+  enqueueMany(namespace: string, specs: readonly EnqueueSpec[], receipt?: Receipt): Promise<EnqueuedRun[]> {
+    return this.#inNamespace(namespace, (id) =>
+      receipt === undefined ? this.#enqueuer.enqueueMany(id, specs) : this.#idempotent.enqueueMany(id, specs, receipt),
+    );
+  }
 }
 
 /** A run as it was stored a moment ago: what a read would have shown then. */
