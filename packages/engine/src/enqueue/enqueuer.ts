@@ -127,7 +127,7 @@ export class Enqueuer {
 }
 
 /** A run as it was stored a moment ago: what a read would have shown then. */
-export function newRunView(run: NewRun, stored: StoredRun): RunView {
+function newRunView(run: NewRun, stored: StoredRun): RunView {
   return {
     id: run.id,
     jobId: run.jobId,
@@ -168,7 +168,7 @@ export interface TransactionRequest {
  * Asks for a run over somebody's own connection, by the database's function. All values are texts, numbers, booleans or null, which every
  * driver sends alike.
  */
-export async function enqueueInTransaction(
+async function enqueueInTransaction(
   tx: TransactionQuery,
   text: string,
   request: TransactionRequest,
