@@ -20,7 +20,7 @@ const byState = [
 /** Throws if the text to replace is missing. */
 function replaced(text, ...pairs) {
   return pairs.reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`run.exchange does not contain: ${from}`);
+    if (!changed.includes(from)) throw new Error(`run.complete_and_claim does not contain: ${from}`);
     return changed.replace(from, to);
   }, text);
 }

@@ -5,7 +5,7 @@ import { loadStatements, migrate, openDatabase } from "../../packages/engine/dis
 import { systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
 
 const batch = 500;
-const claimStatement = loadStatements("carillon").get("run.exchange").text;
+const claimStatement = loadStatements("carillon").get("run.complete_and_claim").text;
 const current = { changes: [], statement: (text) => text };
 
 async function prepare(url, client, { layout, rows }) {
@@ -50,7 +50,7 @@ async function drain(client, text, session) {
       all(Date.now()),
     ];
     const wanted = [[session], queueSlots, batch, [1], [1], [low], [batch], [false], session, 0];
-    const { rows } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
+    const { rows } = await client.query({ name: "complete_and_claim", text, values: [...done, ...wanted] });
     const claimed = rows.filter((row) => row.id !== null);
     if (claimed.length + held.length === 0) return ended;
     for (const row of claimed) low = Math.max(low, Number(row.rank));

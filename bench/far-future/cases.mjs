@@ -10,7 +10,7 @@ import { drain, farAway, insert, promote, scanMs, now, readTimes, takeShards } f
 
 const hundredMillion = 100_000_000;
 const statements = loadStatements("carillon");
-const exchange = statements.get("run.exchange").text;
+const completeAndClaim = statements.get("run.complete_and_claim").text;
 
 async function makeSchema(url, client, layout) {
   const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
@@ -88,7 +88,7 @@ async function hotPath(site, { full, rounds }) {
     const works = {
       "insert of a single run": (client) => insert(client, layouts.plain, { size: 1, batches: 500, dueAt: now }),
       "insert of 1,000 runs": (client) => insert(client, layouts.plain, { size: 1_000, batches: 10, dueAt: now }),
-      "claim and finish, 500 at a time": (client) => drain(client, layouts.plain, exchange, 10_000),
+      "claim and finish, 500 at a time": (client) => drain(client, layouts.plain, completeAndClaim, 10_000),
     };
     const results = [];
     for (const [metric, work] of Object.entries(works)) {

@@ -37,7 +37,7 @@ export async function insert(client, { statements }, { size, batches, dueAt }) {
 }
 
 /** Finishes the last 500 and claims the next with each statement; `count` are queued before the clock runs. */
-export async function drain(client, layout, exchange, count) {
+export async function drain(client, layout, completeAndClaim, count) {
   await insert(client, layout, { size: 1_000, batches: count / 1_000, dueAt: now });
   const session = newId();
   await client.query(
@@ -48,11 +48,11 @@ export async function drain(client, layout, exchange, count) {
   const taken = await take(client, async () => {
     let held = [];
     for (let left = count; left > 0; left -= held.length) {
-      const claimed = await finishAndClaim(client, exchange, session, held);
+      const claimed = await finishAndClaim(client, completeAndClaim, session, held);
       if (held.length === 0 && claimed.length === 0) throw new Error("nothing was claimed");
       held = claimed;
     }
-    await finishAndClaim(client, exchange, session, held);
+    await finishAndClaim(client, completeAndClaim, session, held);
   });
   return perRow(taken, count);
 }
@@ -69,7 +69,7 @@ async function finishAndClaim(client, text, session, held) {
     all(Date.now()),
   ];
   const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false], session, 0];
-  const { rows } = await client.query({ name: "exchange", text, values: [...ended, ...wanted] });
+  const { rows } = await client.query({ name: "complete_and_claim", text, values: [...ended, ...wanted] });
   return rows.filter((row) => row.id !== null);
 }
 

@@ -21,9 +21,9 @@ import { type Plan, planLines, planRun } from "./plan/plan.js";
 import type { Bites, Result } from "./report.js";
 import { root } from "./root.js";
 
-const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
 /** A lost lease or worker is noticed, and what it left is begun elsewhere. */
-const aftermathMs = limits.leaseMs + limits.workerSilenceMs + 4_000;
+const aftermathMs = limits.leaseMs + limits.workerTimeoutMs + 4_000;
 /** From the heal until nothing is left to do. */
 const recoveryBoundMs = aftermathMs + 15_000;
 const recurring = 36;

@@ -10,7 +10,7 @@ export interface ClusterOptions {
   readonly folder: string;
   readonly nodes: number;
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
   readonly preload: string | null;
   /** The library that moves clocks; null when no fault needs it. */
   readonly faketime: string | null;
@@ -103,7 +103,7 @@ export class Cluster {
 }
 
 async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
-  const { folder, leaseMs, workerSilenceMs, preload, faketime } = options;
+  const { folder, leaseMs, workerTimeoutMs, preload, faketime } = options;
   const name = `node-${index}`;
   const wire = new Wiretap();
   const proxy = await TcpProxy.start(url, { filter: wire.filter });
@@ -113,7 +113,7 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
     port: await freePort(),
     databaseUrl: proxy.through(url),
     leaseMs,
-    workerSilenceMs,
+    workerTimeoutMs,
     logPath: join(folder, `${name}.log`),
     preload,
     env: clock?.env ?? {},

@@ -35,7 +35,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     proxy.cut();
   },
   lose_fire: (member, { lastsMs }) => loseAnswer(member, "due.fire", lastsMs),
-  lose_claim: (member, { lastsMs }) => loseAnswer(member, "run.exchange", lastsMs),
+  lose_claim: (member, { lastsMs }) => loseAnswer(member, "run.complete_and_claim", lastsMs),
   lose_result: (member, { lastsMs }) => loseAnswer(member, "run.finish", lastsMs),
   lose_commit: (member, { lastsMs }) => loseAnswer(member, commit, lastsMs),
   async cut({ proxy }, { lastsMs }) {

@@ -13,7 +13,7 @@ export interface NodeSettings {
   readonly port: number;
   readonly databaseUrl: string;
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
   readonly logPath: string;
   /** A module to load first; only mutants have one. */
   readonly preload: string | null;
@@ -121,13 +121,13 @@ export class NodeProcess {
   }
 
   #args(): string[] {
-    const { name, port, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
+    const { name, port, databaseUrl, leaseMs, workerTimeoutMs } = this.#settings;
     const flags = {
       "database-url": databaseUrl,
       port,
       "node-name": name,
       "shard-lease": `${leaseMs}ms`,
-      "worker-timeout": `${workerSilenceMs}ms`,
+      "worker-timeout": `${workerTimeoutMs}ms`,
       "worker-slots": 100,
       "shutdown-grace-period": "1s",
       "database-connect-timeout": "1m",

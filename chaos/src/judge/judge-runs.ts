@@ -14,7 +14,7 @@ type RunVerdict = Pick<Verdict, "runs" | "violations">;
 type Flaw = readonly [kind: ViolationKind, detail: string];
 
 /** How often a run may lose its worker before it is given up. */
-const mostLosses = 3;
+const maxLosses = 3;
 
 /** Is every run that exists or worked one that was promised, done once, in time, by whoever held it? */
 export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict {
@@ -110,7 +110,7 @@ function endFlaws({ status, reason, losses, finishedAt }: RunRow, life: Life | u
   if (status === "succeeded" || status === "live") return [];
   const cancelled = life === undefined ? null : cancelledFrom(life);
   if (status === "cancelled" && cancelled !== null && (finishedAt ?? 0) >= cancelled) return [];
-  if (status === "failed" && reason === "worker_lost" && losses > mostLosses) return [];
+  if (status === "failed" && reason === "worker_lost" && losses > maxLosses) return [];
   return [["UNDONE", `ended as ${status} (${reason ?? "no reason"})`]];
 }
 

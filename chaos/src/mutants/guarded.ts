@@ -8,7 +8,7 @@ export const guardedMutants: readonly Mutant[] = [
   {
     name: "completion-by-session-alone",
     guardedBy: "run.finish",
-    edits: ["run.finish", "run.exchange"].map((statement) => ({
+    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
       in: statement,
       from: " and r.fence = i.fence and",
       to: " and",
@@ -17,7 +17,7 @@ export const guardedMutants: readonly Mutant[] = [
   {
     name: "completion-by-fence-alone",
     guardedBy: "run.finish",
-    edits: ["run.finish", "run.exchange"].map((statement) => ({
+    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
       in: statement,
       from: " and r.session_id = i.session_id and",
       to: " and",

@@ -42,7 +42,7 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["STALE FENCE ACCEPTED"],
     // Results must come late, and from somebody who is not believed to live any more.
     faults: ["freeze", "cut"],
-    edits: ["run.finish", "run.exchange"].map((statement) => ({
+    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
       in: statement,
       from: "r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state",
       to: "r.id = any (array[i.id]) and r.state",
@@ -51,12 +51,12 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "claim-without-new-fence",
     shownBy: ["STALE FENCE ACCEPTED"],
-    edits: [{ in: "run.exchange", from: "fence = r.fence + 1", to: "fence = r.fence" }],
+    edits: [{ in: "run.complete_and_claim", from: "fence = r.fence + 1", to: "fence = r.fence" }],
   },
   {
     name: "claim-before-its-time",
     shownBy: ["EARLY"],
-    edits: ["run.exchange", "run.exchange_shared"].map((statement) => ({
+    edits: ["run.complete_and_claim", "run.complete_and_claim_shared"].map((statement) => ({
       in: statement,
       from: "        and r.run_at <= statement_timestamp()\n",
       to: "",

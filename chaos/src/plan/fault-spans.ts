@@ -3,7 +3,7 @@ import type { FaultKind } from "./fault.js";
 /** How long a silent node keeps its shards, and a silent worker its runs; the worker's is the shorter. */
 export interface Limits {
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
 }
 
 export type Range = readonly [least: number, most: number];
@@ -28,9 +28,9 @@ export const spans: Readonly<Record<FaultKind, Span>> = {
   freeze: {
     weight: 5,
     costsWorkers: true,
-    lasts: ({ leaseMs, workerSilenceMs }) => [
+    lasts: ({ leaseMs, workerTimeoutMs }) => [
       // Its runs are given to others and still under way there when it wakes.
-      [workerSilenceMs + 1_500, workerSilenceMs + 3_500],
+      [workerTimeoutMs + 1_500, workerTimeoutMs + 3_500],
       [leaseMs + 500, leaseMs + 5_000],
     ],
   },

@@ -38,7 +38,7 @@ export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanR
   const { windows } = surroundings;
   const workload = planWorkload(random, { loadMs, recurring, windows });
   // Where only some faults are asked for, all work is done inside the nodes, which they disturb.
-  const workerFaults = kinds === null ? planWorkerFaults(random, { loadMs, silenceMs: limits.workerSilenceMs }) : null;
+  const workerFaults = kinds === null ? planWorkerFaults(random, { loadMs, silenceMs: limits.workerTimeoutMs }) : null;
   const followers = planFollowers(random, workload, loadMs);
   return { faults, workerFaults, surroundings, workload, followers };
 }

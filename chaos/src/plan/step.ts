@@ -19,7 +19,7 @@ const statements = [
   "settlement.admit_runs",
   commit,
   "run.promote",
-  "run.exchange",
+  "run.complete_and_claim",
   "run.finish",
   "run.retry",
   "run.rescue",

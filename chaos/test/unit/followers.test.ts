@@ -188,7 +188,7 @@ describe("the judge of jobs that follow all of several", () => {
 
 describe("a plan", () => {
   it("has jobs after others of each kind, which exist from the begin on and are not cancelled", () => {
-    const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+    const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
     for (const seed of [1, 7, 30]) {
       const plan = planRun({ seed, nodes: 3, loadMs: 72_000, limits, kinds: null, recurring: 36 });
       const { followers, workload } = plan;

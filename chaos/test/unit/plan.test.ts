@@ -5,7 +5,7 @@ import { planLines, planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
 import { ruleFrom } from "../../src/plan/rule.js";
 
-const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
 const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };
 const short = { ...bounds, loadMs: 72_000 };
 const begin = Date.UTC(2026, 0, 5, 12);

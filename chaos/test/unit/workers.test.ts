@@ -5,7 +5,7 @@ import { SeededRandom } from "../../src/plan/random.js";
 import { planWorkerFaults, workerFaultKinds } from "../../src/plan/worker-faults.js";
 import { Lies } from "../../src/workers/lies.js";
 
-const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
 const seeds = Array.from({ length: 50 }, (_, seed) => seed);
 
 describe("the worker in a process of its own", () => {
@@ -15,7 +15,7 @@ describe("the worker in a process of its own", () => {
       expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(workerFaultKinds));
       for (const [index, { kind, atMs, lastsMs }] of faults.entries()) {
         expect(atMs + lastsMs).toBeLessThan(faults[index + 1]?.atMs ?? 72_000);
-        expect(kind !== "worker_freeze" || lastsMs > limits.workerSilenceMs).toBe(true);
+        expect(kind !== "worker_freeze" || lastsMs > limits.workerTimeoutMs).toBe(true);
       }
     }
   });

@@ -1,16 +1,15 @@
-import { defaultFiringPolicy, type DurationMs, type ScheduleSpec } from "@carillon/core";
-import { freedBy, loadStatements, namesIn, type OnReplaced } from "@carillon/store";
+import { type DurationMs, type ScheduleSpec, defaultFiringPolicy } from "@carillon/core";
+import { type ClaimedRun, type OnReplaced, loadStatements, namesIn } from "@carillon/store";
 import { backfillApi } from "./backfills/backfill-api.js";
 import { BackfillRunner } from "./backfills/backfill-runner.js";
 import type { Backfills } from "./backfills/backfills.js";
 import { PastRules } from "./backfills/past-rules.js";
 import { StepTaker } from "./backfills/take-step.js";
-import { breakerApi } from "./breakers/breaker-api.js";
-import type { Breakers } from "./breakers/breakers.js";
 import { calendarApi } from "./calendars/calendar-api.js";
 import { NodeCalendars } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
 import { CalendarCompiler } from "./calendars/compile-edition.js";
+import { Breakers } from "./breakers/breakers.js";
 import { Catalog } from "./catalog/catalog.js";
 import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
@@ -19,35 +18,49 @@ import { ClusterStatus } from "./cluster/cluster-status.js";
 import { ClusterMembership } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
 import { ErrorTally } from "./dead-letters/error-tally.js";
-import type { Failures } from "./dead-letters/failures.js";
 import { failuresApi } from "./dead-letters/failures-api.js";
+import type { Failures } from "./dead-letters/failures.js";
 import { Repeats } from "./dead-letters/repeats.js";
 import { Conditions } from "./dependencies/conditions.js";
 import { AfterRunner } from "./dependencies/dependency-runner.js";
 import { Follower } from "./dependencies/follower.js";
-import { HandOverLine } from "./dispatch/direct/direct-channel.js";
+import { DirectChannel } from "./dispatch/direct/direct-channel.js";
 import { Gateway } from "./dispatch/gateway.js";
-import { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
+import { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 import { RemoteWorkers } from "./dispatch/remote/remote-workers.js";
-import type { Callbacks } from "./dispatch/results/callbacks.js";
+import type { Callbacks } from "./dispatch/results/waiting-runs.js";
 import { Rescuer } from "./dispatch/sessions/rescuer.js";
-import type { Workers } from "./dispatch/sessions/workers.js";
-import type { WorkerLoad } from "./dispatch/served-sessions.js";
-import { workersApi } from "./dispatch/workers-api.js";
-import { whoServes } from "./dispatch/why-unserved.js";
+import type { WorkerLoad } from "./dispatch/sessions/served-sessions.js";
+import { Workers } from "./dispatch/sessions/workers.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
-import { HandOver } from "./enqueue/direct-insert.js";
-import type { Enqueueing } from "./enqueue/enqueue.js";
+import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
 import { Enqueuer } from "./enqueue/enqueuer.js";
+import type { Enqueueing } from "./enqueue/enqueue.js";
 import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { insertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
 import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
-import { Offers } from "./enqueue/slot-offers.js";
-import type { Explanations } from "./explain/explanations.js";
 import { explanationsApi } from "./explain/explanations-api.js";
+import type { Explanations } from "./explain/explanations.js";
 import { RunExplainer } from "./explain/run-explainer.js";
-import type { Forecasts } from "./forecast/forecasts.js";
+import {
+  type BreakerCalls,
+  breakerCalls,
+  enqueueCalls,
+  type LimitCalls,
+  limitCalls,
+  type NamespaceCalls,
+  namespaceCalls,
+  type QueueCalls,
+  queueCalls,
+  type RunCalls,
+  runCalls,
+  type TaskCalls,
+  taskCalls,
+  type WorkerCalls,
+  workerCalls,
+} from "./flat-api.js";
 import { forecastsApi } from "./forecast/forecasts-api.js";
+import type { Forecasts } from "./forecast/forecasts.js";
 import { Adopter } from "./jobs/change/adopter.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
 import { jobChanger } from "./jobs/change/job-changer.js";
@@ -59,7 +72,7 @@ import { PauseExpiry } from "./jobs/change/pause-expiry.js";
 import { RunNow } from "./jobs/change/run-now.js";
 import { JobCreator } from "./jobs/create-job.js";
 import { declarePaths } from "./jobs/declare-paths.js";
-import type { EngineApi } from "./jobs/engine-api.js";
+import type { EngineApi, JobStatsApi } from "./jobs/engine-api.js";
 import type { JobChanges } from "./jobs/job-changes.js";
 import { JobReader } from "./jobs/job-reader.js";
 import { jobsAndRunsApi } from "./jobs/jobs-and-runs-api.js";
@@ -67,56 +80,34 @@ import { tellChanges } from "./jobs/tell-changes.js";
 import { announceSettled, wakeForSettled } from "./jobs/transaction/announce-settled.js";
 import { OverlapAdmitter } from "./jobs/transaction/overlap-admitter.js";
 import { type Settled, Settler } from "./jobs/transaction/settler.js";
-import { Intake } from "./limits/intake.js";
 import { LimitAdmitter } from "./limits/limit-admitter.js";
-import { limitApi } from "./limits/limit-api.js";
-import { LimitedLanes } from "./limits/limited-lanes.js";
-import type { Limits } from "./limits/limits.js";
+import { Limits } from "./limits/limits.js";
 import { BulkTargets } from "./operations/bulk-targets.js";
 import { OperationRunner } from "./operations/operation-runner.js";
-import type { Operations } from "./operations/operations.js";
 import { operationsApi } from "./operations/operations-api.js";
-import {
-  enqueueCalls,
-  type NamespaceCalls,
-  namespaceCalls,
-  type QueueCalls,
-  queueCalls,
-  type TaskCalls,
-  taskCalls,
-} from "./flat-api.js";
-import { defaultFarFutureLimits, type EngineOptions } from "./options.js";
-import { announceEnded } from "./runs/announce-ended.js";
-import { Expirer } from "./runs/expirer.js";
-import { DayKeeper } from "./runs/retention/day-keeper.js";
-import { DedupeSweeper } from "./runs/retention/dedupe-sweeper.js";
-import { JobSweeper } from "./runs/retention/job-sweeper.js";
-import { RecordSweeper } from "./runs/retention/record-sweeper.js";
-import { RunChanger } from "./runs/run-changer.js";
-import type { RunChanges } from "./runs/run-changes.js";
-import { runChangesApi } from "./runs/run-changes-api.js";
-import { RunLister } from "./runs/run-lister.js";
-import type { RunLogs } from "./runs/run-logs.js";
-import { RunReader } from "./runs/run-reader.js";
-import { RunWaiters } from "./runs/run-waiters.js";
+import type { Operations } from "./operations/operations.js";
+import { type EngineOptions, defaultFarFutureLimits } from "./options.js";
+import { Retention } from "./runs/retention.js";
+import { announceEnded } from "./runs/run-events.js";
+import { Runs } from "./runs/runs.js";
 import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
-import { nodeRules } from "./schedules/node-rules.js";
 import type { Calendars } from "./schedules/calendars.js";
+import { nodeRules } from "./schedules/node-rules.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
 import { Notifier } from "./webhooks/notifier.js";
 import { SystemRuns } from "./webhooks/system-runs.js";
 import { Teller } from "./webhooks/teller.js";
 import { WebhookBook } from "./webhooks/webhook-cache.js";
-import type { Webhooks } from "./webhooks/webhooks.js";
 import { webhooksApi } from "./webhooks/webhooks-api.js";
+import type { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
-  RunLogs &
+  RunCalls &
+  JobStatsApi &
   Receipts &
-  RunChanges &
   Operations &
   Enqueueing &
   JobChanges &
@@ -124,13 +115,13 @@ export type EngineApis = EngineApi &
   Backfills &
   QueueCalls &
   NamespaceCalls &
-  Breakers &
-  Limits &
+  BreakerCalls &
+  LimitCalls &
   Failures &
   Webhooks &
   TaskCalls &
   Callbacks &
-  Workers &
+  WorkerCalls &
   Explanations &
   Forecasts;
 
@@ -150,7 +141,7 @@ export interface Engine {
   /** Workers of other processes, of every namespace. */
   readonly remoteWorkers: RemoteWorkers;
   /** The same for callers of a namespace: what the API serves. */
-  readonly workerDoor: WorkerDoor;
+  readonly workerApi: NamespaceGuard;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;
   /** One node of the cluster at a time, for what is enough to be done once: the owner of the first shard. Only a hint. */
@@ -162,7 +153,6 @@ export interface Engine {
 }
 
 const second: DurationMs = 1_000;
-const hour: DurationMs = 3_600_000;
 
 export function createEngine(options: EngineOptions): Engine {
   return new NodeEngine(options);
@@ -173,19 +163,18 @@ class NodeEngine implements Engine {
   readonly api: EngineApis;
   readonly gateway: Gateway;
   readonly remoteWorkers: RemoteWorkers;
-  readonly workerDoor: WorkerDoor;
+  readonly workerApi: NamespaceGuard;
   readonly #context: EngineContext;
   readonly #cluster: ClusterMembership;
-  readonly #directLine: HandOverLine;
-  readonly #waiters: RunWaiters;
+  readonly #directChannel: DirectChannel;
+  readonly #runs: Runs;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
 
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
-    const { db, store, clock, timers, random, newId, now, emit, membership, ownShards, loops, wakeups, limits } =
-      context;
+    const { db, store, clock, newId, now, emit, membership, ownShards, loops, wakeups, limits } = context;
     const { shardCount: shards, namespaceId, inNamespace: within } = context;
     const statements = loadStatements(db.schema);
     const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
@@ -246,61 +235,14 @@ class NodeEngine implements Engine {
     });
     wakeups.on("calendars", () => loops.wake("calendars"));
 
-    // Runs: reads, waiting callers, changes of single runs.
-    const runs = new RunReader(store.reads);
-    const lister = new RunLister(store.search, runs);
+    // Runs: reads, waiting callers, changes of single runs, deadlines.
+    this.#runs = new Runs(context, catalog);
+    const { reader: runs, lister } = this.#runs;
     const jobs = new JobReader(store.jobs, runs, lister);
-    const waiters = new RunWaiters({ runs, timers, wake: () => loops.wake("waiters"), most: limits.runWaiters });
-    this.#waiters = waiters;
-    loops.register("waiters", () => waiters.tick());
-    context.events.on("run.finished", ({ runId }) => waiters.finished(runId));
-    const runChanger = new RunChanger({ ...signals, changes: store.runChanges, runs, rank });
-    const expirer = new Expirer({ ...signals, runs: store.runs, clock, batch: limits.rescueBatch });
-    loops.register("expirer", () => expirer.tick());
 
     // Limits.
-    const limitedLanes = new LimitedLanes({ lanes: store.lanes, owners: limitOwners, membership, shards });
-    const admitter = new LimitAdmitter({
-      limits: store.limits,
-      settle: store.settle,
-      intake: new Intake({ limits: store.limits, lanes: store.lanes, settle: store.settle }),
-      lanes: () => limitedLanes.own(),
-      isHome: (gate) => limitedLanes.isHome(gate),
-      clock,
-      now,
-      onAdmitted: (queued) => wakeups.runsAdmitted(queued),
-      ...signals,
-    });
-    const wakeLimits = (change: () => void) => (): void => {
-      change();
-      loops.wake("limits");
-    };
-    wakeups.limitLanes({
-      isLimited: (lanes) => limitedLanes.ways(lanes).size > 0,
-      runsQueued: (lanes) => {
-        const ways = limitedLanes.ways(lanes);
-        if (ways.has("arrived")) admitter.arrived();
-        if (ways.has("waits")) admitter.lookSoon();
-        if (ways.size > 0) loops.wake("limits");
-        return ways.size > 0;
-      },
-    });
-    wakeups.on(
-      "limits.changed",
-      wakeLimits(() => admitter.lookSoon()),
-    );
-    wakeups.on("limits.claimed", (runIds) => wakeLimits(() => admitter.started(runIds))());
-    wakeups.on("limits.released", (runIds) => wakeLimits(() => admitter.released(runIds))());
-    const ofLimits = limitApi({
-      limits: store.limits,
-      namespaceId,
-      now,
-      onChanged: () => wakeups.publish("limits.changed", null),
-    });
-    loops.register("limits", async () => {
-      await admitter.tick();
-      return admitter.idleMs;
-    });
+    new LimitAdmitter(context, catalog);
+    const runLimits = new Limits(context);
 
     // Runs that wait for other runs of their job, and jobs that start after other jobs.
     const overlap = new OverlapAdmitter({ ...signals, db, settle: store.settle, settler, clock, shards: ownShards });
@@ -328,29 +270,22 @@ class NodeEngine implements Engine {
     // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
     const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
     const horizonMs = limits.farFuture.horizonMs ?? defaultFarFutureLimits.horizonMs;
-    const offers = new Offers(() => clock.monotonic());
-    const directLine = new HandOverLine({
-      database: db,
-      gateway: () => this.gateway,
-      offers,
-      onError: (error) => context.loopFailed("gateway", error),
-    });
-    this.#directLine = directLine;
+    const offers = new SlotOffers(() => clock.monotonic());
+    const directChannel = new DirectChannel(context, offers);
+    this.#directChannel = directChannel;
     const inserts = makeInserts(store, {
       maxBatch: limits.insertBatch,
       maxQueued: limits.insertQueue,
-      patience: { ms: limits.insertPatienceMs, monotonic: () => clock.monotonic() },
+      patience: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
       horizonMs,
       onReplaced,
       onQueued: (queued, mode) => wakeups.runsQueued(queued, mode),
       noticeOf: (queued) => wakeups.noticeFor(queued),
-      handOver: new HandOver({
-        store: store.handed,
+      direct: new DirectInsert({
+        store: store.directRuns,
         offers,
-        noticeOf: (offer, number, inserted) => directLine.noticeOf(offer, number, inserted),
-        arrivalOf: (offer, inserted) => directLine.arrivalOf(offer, inserted),
-        hintOf: (queued) => wakeups.noticeFor(queued),
-        ownGateway: () => directLine.ownGateway,
+        channel: directChannel,
+        queuedNoticeFor: (queued) => wakeups.noticeFor(queued),
       }),
     });
     this.#inserts = inserts;
@@ -390,7 +325,7 @@ class NodeEngine implements Engine {
       queues,
       rules,
       adopter: new Adopter({ changes: store.changes, shards, readsOver: store.readsOver }),
-      patienceMs: limits.changePatienceMs,
+      patienceMs: limits.changeLockTimeoutMs,
       onChanged: ({ shard, settled }) => applied([shard], settled),
     });
     const pauses = new JobPauses({
@@ -415,7 +350,7 @@ class NodeEngine implements Engine {
       endings: new JobEndings({
         transaction: change,
         store: settlerStore,
-        patienceMs: limits.changePatienceMs,
+        patienceMs: limits.changeLockTimeoutMs,
         onStopped: signals.onStopped,
         onEnded: (ended) => announceEnded(ended, "cancelled", emit),
       }),
@@ -508,83 +443,25 @@ class NodeEngine implements Engine {
     });
     const refreshWebhooks = async (): Promise<DurationMs> => {
       await webhookBook.look();
-      return limits.fullLookMs;
+      return limits.fullScanIntervalMs;
     };
     loops.register("webhooks", refreshWebhooks);
     loops.register("notifier", () => notifier.tick());
 
-    // Dispatch: hands runs to workers of this process and of others.
-    this.gateway = new Gateway({
-      ...signals,
-      ...store,
-      rank,
-      queues,
-      tasks: catalog.tasks,
-      weightOf: (id) => catalog.namespaces.weightOf(id),
-      limitOwners,
-      onDuration(run, durationMs) {
-        if (queues.orderOf(run.namespaceId, run.queue)?.kind === "sjf") catalog.durations.note(run, durationMs);
-      },
-      random,
-      newId,
-      // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
-      doubtMs: 2 * limits.workerSilenceMs,
-      clock,
-      timers,
-      now,
-      fullLookMs: limits.fullLookMs,
-      batch: limits.claimBatch,
-      onBreakersChanged: () => wakeups.announce("queues"),
-      onTasksChanged: () => wakeups.announce("queues"),
-      onServing: () => wakeups.serveWorkers(),
-      handOvers: {
-        store: store.handed,
-        send: directLine.send,
-        rescue: (runIds) => this.#rescueDirect(runIds),
-      },
-      onRetry: signals.onDueRuns,
-      onStopped: (runIds) => this.#endStopped(runIds),
-      onLimitedClaimed: (runIds) => wakeups.publish("limits.claimed", runIds),
-      onReleased: (runIds) => wakeups.publish("limits.released", runIds),
-      isToldOf: (run) => webhookBook.isToldOf(run),
-      onError: (error) => context.loopFailed("gateway", error),
-    });
+    // Dispatch: assigns runs to workers of this process and of others.
+    const hasSubscribers = (run: ClaimedRun): boolean => webhookBook.isToldOf(run);
+    this.gateway = new Gateway(context, { catalog, channel: directChannel, hasSubscribers });
     const { gateway } = this;
-    wakeups.requestAs({ gatewayId: gateway.id, address: () => directLine.address });
-    wakeups.on("lanes", ({ notices, requester }) => gateway.hint(notices, requester));
-    wakeups.on("lanes.all", () => gateway.hintAll());
-    wakeups.on("stops", () => {
-      gateway.passOnStops().catch((error: unknown) => context.loopFailed("workers", error));
-    });
-    loops.register("gateway", async () => {
-      await gateway.look();
-      return limits.fullLookMs;
-    });
-    loops.register("callbacks", () => gateway.waiting.tick());
-    const silenceMs = limits.workerSilenceMs;
-    this.remoteWorkers = new RemoteWorkers({ ...store, gateway, clock, timers, now, silenceMs });
-    this.workerDoor = new WorkerDoor({ ...store, workers: this.remoteWorkers, gateway });
-    loops.register("workers", async () => {
-      this.remoteWorkers.tidy();
-      await gateway.heartbeat();
-      return silenceMs / 5;
-    });
-    const rescuer = new Rescuer({
-      ...signals,
-      sessions: store.sessions,
-      runs: store.runs,
-      clock,
-      silenceMs,
-      mostLosses: limits.mostLosses,
-      batch: limits.rescueBatch,
-    });
-    loops.register("rescuer", async () => ((await rescuer.tick()) > 0 ? 0 : silenceMs / 5));
+    this.remoteWorkers = new RemoteWorkers(context, gateway);
+    this.workerApi = new NamespaceGuard(context, { workers: this.remoteWorkers, sessions: gateway.sessions });
+    const rescuer = new Rescuer(context);
+    const workers = new Workers(context, gateway.sessions);
 
     // Queues, namespaces and breakers, as callers change them.
-    queues.onPausesChanged(() => gateway.queuesChanged());
+    queues.onPausesChanged(() => gateway.holdsChanged());
     // What a claim did not find because it went by another revision is looked for again.
     limitOwners.onChanged(() => {
-      gateway.queuesChanged();
+      gateway.holdsChanged();
       gateway.hintAll();
       wakeups.publish("limits.changed", null);
     });
@@ -593,18 +470,11 @@ class NodeEngine implements Engine {
       await catalog.refresh();
       await gateway.breakers.tick();
       await catalog.shareDurations(clock.monotonic());
-      return limits.fullLookMs;
+      return limits.fullScanIntervalMs;
     };
     loops.register("queues", tickQueues);
     wakeups.on("queues", () => loops.wake("queues"));
-    const ofBreakers = breakerApi({
-      breakers: store.breakers,
-      namespaceId,
-      onReset: async () => {
-        await gateway.breakers.look();
-        wakeups.announce("queues");
-      },
-    });
+    const breakers = new Breakers(context, { nodeBreakers: gateway.breakers });
 
     // Backfills, dead letters, bulk operations.
     const pastRules = new PastRules(store.past, compiler);
@@ -644,7 +514,7 @@ class NodeEngine implements Engine {
     const operationRunner = new OperationRunner({
       operations: store.operations,
       targets,
-      changer: runChanger,
+      changer: this.#runs.changer,
       repeats,
       failures: store.failures,
       membership,
@@ -667,46 +537,31 @@ class NodeEngine implements Engine {
     });
 
     // Retention.
-    const isOurs = (): boolean => membership().epochs.has(0);
-    const { historyDays, sweepBatch: batch } = limits;
-    const history = new DayKeeper(store.historyDays, now, historyDays);
-    const logs = new DayKeeper(store.logDays, now, limits.logDays);
-    const keepDays = async (): Promise<DurationMs> => {
-      await history.tick();
-      await logs.tick();
-      return hour;
-    };
-    const records = new RecordSweeper({ ...store, batch, isOurs, now, historyDays });
-    const oldJobs = new JobSweeper({ sweeps: store.retention, batch, isOurs, now, historyDays });
-    const dedupes = new DedupeSweeper({ dedupes: store.dedupes, membership, batch });
-    loops.register("history", keepDays);
-    loops.register("records", () => records.tick());
-    loops.register("jobs", () => oldJobs.tick());
-    loops.register("dedupe", () => dedupes.tick());
+    const retention = new Retention(context);
     loops.register("clock", () => this.#measureClock());
     this.#ticks = {
       queues: tickQueues,
-      history: keepDays,
+      history: () => retention.keepDays(),
       webhooks: refreshWebhooks,
       rescuer: () => rescuer.tick(),
       tasks: () => catalog.tasks.refresh(),
     };
 
     const api: EngineApis = {
-      ...jobsAndRunsApi({ store, creator, jobs, runs, lister, waiters, within, timers, clock }),
+      ...jobsAndRunsApi({ store, creator, jobs, within }),
+      ...runCalls(this.#runs),
       ...enqueueCalls(enqueuer),
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
-      ...workersApi(store, within, gateway),
+      ...workerCalls(workers),
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
       ...jobChanges,
       ...ofCalendars,
       ...ofBackfills,
       ...queueCalls(new Queues(context, catalog)),
       ...namespaceCalls(new Namespaces(context, catalog)),
-      ...ofBreakers,
-      ...ofLimits,
+      ...breakerCalls(breakers),
+      ...limitCalls(runLimits),
       ...ofOperations,
-      ...runChangesApi({ changer: runChanger, jobs, stats: store.runChanges, within }),
       ...ofFailures,
       ...ofWebhooks,
       ...explanationsApi({
@@ -717,9 +572,9 @@ class NodeEngine implements Engine {
         within,
         explainer: new RunExplainer({
           reads: store.explainReads,
-          whoServes: async (id, run) => whoServes(run, await store.sessions.kinds(id, run.task)),
-          limitsOf: (namespace, runId) => ofLimits.limitsOf(namespace, runId),
-          breakerOf: (namespace, name) => ofBreakers.getBreaker(namespace, name),
+          whoServes: (id, run) => workers.whoServes(id, run),
+          limitsOf: (namespace, runId) => runLimits.ofRun(namespace, runId),
+          breakerOf: (namespace, name) => breakers.get(namespace, name),
           liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
         }),
         async isHeld(jobId) {
@@ -744,7 +599,7 @@ class NodeEngine implements Engine {
   get load(): EngineLoad {
     const { limits } = this.#context;
     return {
-      ...this.gateway.load,
+      ...this.gateway.sessions.load,
       leaseMs: limits.leaseMs,
       leaseAgeMs: this.#cluster.leaseAgeMs,
       writesWaiting: this.#inserts.waiting,
@@ -765,20 +620,20 @@ class NodeEngine implements Engine {
     await this.#cluster.join();
     await this.#ticks.rescuer();
     wakeups.start();
-    this.#directLine.start(await store.secrets.find("direct_dispatch"));
+    this.#directChannel.start(await store.secrets.find("direct_dispatch"));
     loops.start();
   }
 
   async stop(): Promise<void> {
     const { options, loops, wakeups } = this.#context;
     this.remoteWorkers.stop();
-    this.#waiters.stop();
+    this.#runs.stop();
     const stopped = loops.stop();
     if (options.enqueueOnly !== true) await this.#cluster.leave();
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
-    await Promise.all([wakeups.stop(), this.#directLine.stop()]);
+    await Promise.all([wakeups.stop(), this.#directChannel.stop()]);
   }
 
   async #measureClock(): Promise<DurationMs> {
@@ -786,22 +641,6 @@ class NodeEngine implements Engine {
     await clock.tick();
     this.#context.emit({ type: "clock.measured", skewMs: clock.skewMs, uncertaintyMs: clock.uncertaintyMs });
     return 10 * second;
-  }
-
-  async #endStopped(runIds: readonly string[]): Promise<void> {
-    const { store, emit, wakeups } = this.#context;
-    const ended = await store.runs.endStopped(runIds);
-    announceEnded(ended, "cancelled", emit);
-    const freed = freedBy(ended);
-    if (freed.length > 0) wakeups.publish("overlap.freed", freed);
-  }
-
-  /** Runs that were stored for a worker whose session ended before it was notified of them. */
-  async #rescueDirect(runIds: readonly string[]): Promise<void> {
-    const { store, limits, wakeups } = this.#context;
-    const rescued = await store.runs.rescue(runIds, limits.mostLosses);
-    await this.#endStopped(rescued.filter((run) => run.isStopped).map((run) => run.id));
-    wakeups.runsQueued(rescued.filter((run) => !run.isStopped));
   }
 }
 

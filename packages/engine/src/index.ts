@@ -1,11 +1,9 @@
-
-
 export { Gateway } from "./dispatch/gateway.js";
-export { SessionLost } from "./dispatch/sessions/session-lost.js";
-export type { WorkerRegistration } from "./dispatch/sessions/worker-registration.js";
+export { SessionLost } from "./dispatch/sessions/worker-session.js";
+export type { ClaimName, WorkerRegistration } from "./dispatch/sessions/worker-registration.js";
 export type { Assigned } from "./dispatch/sessions/to-assignment.js";
-export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
-export type { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
+export type { Heartbeat, PollAnswer, PollRequest, RemoteRegistration } from "./dispatch/remote/remote-workers.js";
+export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { createEngine } from "./engine.js";
@@ -20,15 +18,22 @@ export type { CreatedJob, EngineApi, JobFilter } from "./jobs/engine-api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
-export type { NamespaceCalls as Namespaces, QueueCalls as Queues, TaskCalls as Catalogue } from "./flat-api.js";
-export type { Breakers } from "./breakers/breakers.js";
-export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
+export type {
+  BreakerCalls as Breakers,
+  LimitCalls as Limits,
+  NamespaceCalls as Namespaces,
+  QueueCalls as Queues,
+  RunChanges,
+  RunLogs,
+  TaskCalls as Catalogue,
+  WorkerCalls as Workers,
+} from "./flat-api.js";
+export type { LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
 export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
-export type { RunChanges } from "./runs/run-changes.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
 export type { Backfills } from "./backfills/backfills.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
-export type { Callbacks, CallbackTaken } from "./dispatch/results/callbacks.js";
+export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";
 export type { Calendars } from "./schedules/calendars.js";
 export type {
   CancelRequest,
@@ -40,7 +45,7 @@ export type {
   ResumeRequest,
   RunNowRequest,
 } from "./jobs/job-changes.js";
-export type { RunToServe, Unserved, Workers } from "./dispatch/sessions/workers.js";
+export type { RunToServe, Unserved } from "./dispatch/sessions/why-unserved.js";
 export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
 export type {
   Explanation,
@@ -53,7 +58,7 @@ export type {
 export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./forecast/forecasts.js";
 export type { JobView } from "./jobs/job-view.js";
 export type { Neighbour, RunFilter } from "@carillon/store";
-export type { LogPage, LogRequest, RunLogs } from "./runs/run-logs.js";
+export type { LogPage, LogRequest } from "./runs/run-logs.js";
 export type { RunView } from "./runs/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "@carillon/store";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "@carillon/store";

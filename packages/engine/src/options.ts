@@ -33,22 +33,22 @@ export interface EngineLimits {
   /** A node whose wall clock is further from the database's leaves the shards to the others. */
   readonly skewToleranceMs: DurationMs;
   /** How long a silent worker keeps its runs. */
-  readonly workerSilenceMs: DurationMs;
+  readonly workerTimeoutMs: DurationMs;
   /** A run whose hint was lost is found after at most this time. */
-  readonly fullLookMs: DurationMs;
+  readonly fullScanIntervalMs: DurationMs;
   /** How often a run may lose its worker before it is given up. */
-  readonly mostLosses: number;
+  readonly maxLosses: number;
   /** Runs that one statement ends or claims at most. */
   readonly claimBatch: number;
   readonly insertBatch: number;
   readonly insertQueue: number;
   /** What is to be written is refused when it has waited this long. */
-  readonly insertPatienceMs: DurationMs;
+  readonly insertQueueTimeoutMs: DurationMs;
   readonly rescueBatch: number;
   /** Dedupe keys that one pass of the sweep looks at. */
   readonly sweepBatch: number;
   /** How long a change of a job waits for whoever holds the job. */
-  readonly changePatienceMs: DurationMs;
+  readonly changeLockTimeoutMs: DurationMs;
   /** Callers that may wait for the end of a run. */
   readonly runWaiters: number;
   /** A webhook endpoint that takes nothing for so long is disabled. */
@@ -66,16 +66,16 @@ export interface EngineLimits {
 export const defaultLimits: EngineLimits = Object.freeze({
   leaseMs: 5_000,
   skewToleranceMs: 500,
-  workerSilenceMs: 15_000,
-  fullLookMs: 1_000,
-  mostLosses: 3,
+  workerTimeoutMs: 15_000,
+  fullScanIntervalMs: 1_000,
+  maxLosses: 3,
   claimBatch: 500,
   insertBatch: 1_000,
   insertQueue: 50_000,
-  insertPatienceMs: 10_000,
+  insertQueueTimeoutMs: 10_000,
   rescueBatch: 1_000,
   sweepBatch: 2_000,
-  changePatienceMs: 2_000,
+  changeLockTimeoutMs: 2_000,
   runWaiters: 10_000,
   webhookFailingMs: 5 * 86_400_000,
   historyDays: 90,

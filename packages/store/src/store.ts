@@ -21,7 +21,7 @@ import {
 import { UpstreamLinks } from "./dependencies/upstream-links.js";
 import { type CallbackStore, callbackStore } from "./dispatch/callback-store.js";
 import { type ClaimStore, claimStore } from "./dispatch/claim-store.js";
-import { type HandedRunStore, handedRunStore } from "./dispatch/direct-run-store.js";
+import { type DirectRunStore, directRunStore } from "./dispatch/direct-run-store.js";
 import { type SessionStore, sessionStore } from "./dispatch/session-store.js";
 import { type ExplainReads, explainReads } from "./explain/explain-reads.js";
 import { type ForecastReads, forecastReads } from "./explain/forecast-reads.js";
@@ -65,7 +65,7 @@ export interface Store {
   /** The same inside a transaction. */
   readonly runsOver: (tx: Queryable) => RunStore;
   /** Runs that workers offered to take. */
-  readonly handed: HandedRunStore;
+  readonly directRuns: DirectRunStore;
   readonly farFuture: FarFutureStore;
   readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
@@ -153,12 +153,12 @@ export function createStore(db: Database): Store {
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
     runsOver: (tx) => runStore(tx, statements),
-    handed: handedRunStore(db, statements, db.hot),
+    directRuns: directRunStore(db, statements, db.hot),
     farFuture: farFutureStore(db, statements),
     dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {
       ...claims,
-      exchange: (exchange) => withDay(() => claims.exchange(exchange)),
+      completeAndClaim: (request) => withDay(() => claims.completeAndClaim(request)),
       finish: (ended) => withDay(() => claims.finish(ended)),
       finishNoticed: (ended) => withDay(() => claims.finishNoticed(ended)),
     },

@@ -1,6 +1,6 @@
 import { type DurationMs, type Instant, systemSoon } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "./dedupe/dedupe-rounds.js";
-import type { HandOver } from "./direct-insert.js";
+import type { DirectInsert } from "./direct-insert.js";
 import {
   Coalescer,
   type CoalescerOptions,
@@ -42,13 +42,13 @@ export function makeInserts(
     onReplaced,
     onQueued,
     noticeOf,
-    handOver,
+    direct,
     ...bounds
   }: InsertBounds & RunsNowEvents & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): Inserts {
   const jobs = insertJobs(store.jobs, bounds);
   const runs = insertRuns(store.runs, { ...bounds, horizonMs });
-  const runsNow = insertRunsNow(store.runs, bounds, { onQueued, noticeOf, ...(handOver && { handOver }) });
+  const runsNow = insertRunsNow(store.runs, bounds, { onQueued, noticeOf, ...(direct && { direct }) });
   const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs, onReplaced });
   const all = [jobs, runs, runsNow, deduped];
   return {
@@ -103,7 +103,7 @@ export interface RunsNowEvents {
   /** What the statement itself is to tell others; null: it is to tell nothing. */
   readonly noticeOf: (queued: readonly Queued[]) => Notice | null;
   /** Runs go to workers that offered to take them, if there are any. */
-  readonly handOver?: Pick<HandOver, "insert">;
+  readonly direct?: Pick<DirectInsert, "insert">;
 }
 
 /**
@@ -114,16 +114,16 @@ export interface RunsNowEvents {
 export function insertRunsNow(
   runs: RunStore,
   bounds: InsertBounds,
-  { onQueued, noticeOf, handOver }: RunsNowEvents,
+  { onQueued, noticeOf, direct }: RunsNowEvents,
 ): Coalescer<NewRun, Instant> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
     soon: systemSoon,
     write: async (batch, isAlone) => {
-      const handed = isAlone ? ((await handOver?.insert(batch)) ?? null) : null;
-      if (handed?.isHanded === false) onQueued(batch, "sent");
-      if (handed !== null) return batch.map(() => handed.at);
+      const inserted = isAlone ? ((await direct?.insert(batch)) ?? null) : null;
+      if (inserted?.isAssigned === false) onQueued(batch, "sent");
+      if (inserted !== null) return batch.map(() => inserted.at);
       const notice = isAlone ? noticeOf(batch) : null;
       const at = await runs.insertNow(batch, notice);
       onQueued(batch, notice === null ? "batched" : "sent");

@@ -1,63 +1,150 @@
-import type { Instant } from "@carillon/core";
-import { alikeRuns, type HandedRunStore, type NewRun, type Notice, type Offer, type Queued } from "@carillon/store";
-import type { Offers } from "./slot-offers.js";
+import type { DurationMs, Instant } from "@carillon/core";
+import {
+  alikeRuns,
+  type DirectRunStore,
+  type NewRun,
+  type Notice,
+  offerLifetimeMs,
+  type Queued,
+  type SlotOffer,
+} from "@carillon/store";
 
-/** Runs that are stored for a worker of this process: it is told by a call. */
-export interface LocalArrival {
-  came(at: Instant): void;
-  /** They were not stored for it, or nobody knows. */
+/** Runs that are stored for a worker of this process: it gets them by a call. */
+export interface LocalDelivery {
+  stored(at: Instant): void;
+  /** They were not stored for it, or the answer was lost. */
   failed(): void;
 }
 
-export interface HandOverOptions {
-  readonly store: Pick<HandedRunStore, "insert">;
-  readonly offers: Pick<Offers, "find" | "nextUse" | "use" | "refused">;
-  /** Of an offer of this process itself; null: it is another's. */
-  readonly arrivalOf: (offer: Offer, runs: readonly NewRun[]) => LocalArrival | null;
-  /** What tells the gateway elsewhere that made the offer; null: too much to be told. */
-  readonly noticeOf: (offer: Offer, number: number, runs: readonly NewRun[]) => Notice | null;
-  readonly hintOf: (queued: readonly Queued[]) => Notice | null;
-  /** Names the gateway of this process: its workers come first. */
-  readonly ownGateway: () => string;
+/** Reaches the gateways that made offers: the direct channel of dispatch. */
+export interface OfferChannel {
+  /** The gateway of this process: its workers come first. */
+  readonly gatewayId: string;
+  /** For an offer of this process itself; null: it is another's. */
+  expectLocal(offer: SlotOffer, runs: readonly NewRun[]): LocalDelivery | null;
+  /** The notice for the gateway elsewhere that made the offer; null: it would be too long. */
+  noticeFor(offer: SlotOffer, number: number, runs: readonly NewRun[]): Notice | null;
 }
 
-export interface HandedOver {
+export interface DirectInsertOptions {
+  readonly store: Pick<DirectRunStore, "insert">;
+  readonly offers: Pick<SlotOffers, "find" | "nextUse" | "use" | "refused">;
+  readonly channel: OfferChannel;
+  /** The notice for all gateways, if the runs are queued after all. */
+  readonly queuedNoticeFor: (queued: readonly Queued[]) => Notice | null;
+}
+
+export interface DirectInserted {
   readonly at: Instant;
   /** The worker has them. Otherwise they are queued: the offer did not hold any more. */
-  readonly isHanded: boolean;
+  readonly isAssigned: boolean;
 }
 
-/** Stores runs as those of a worker that offered to take them: between the call and the handler there is one commit then, not two. */
-export class HandOver {
-  readonly #options: HandOverOptions;
+/** Stores runs as those of a worker that offered a slot: one commit between the call and the handler instead of two. */
+export class DirectInsert {
+  readonly #options: DirectInsertOptions;
 
-  constructor(options: HandOverOptions) {
+  constructor(options: DirectInsertOptions) {
     this.#options = options;
   }
 
-  /** null: nobody offered to take them, and they are not stored. */
-  async insert(runs: readonly NewRun[]): Promise<HandedOver | null> {
-    const { store, offers, noticeOf, arrivalOf, hintOf, ownGateway } = this.#options;
+  /** null: there is no offer for the runs, and they are not stored. */
+  async insert(runs: readonly NewRun[]): Promise<DirectInserted | null> {
+    const { store, offers, channel, queuedNoticeFor } = this.#options;
     const [first] = runs;
-    const offer = first === undefined ? null : offers.find(first, runs.length, ownGateway());
+    const offer = first === undefined ? null : offers.find(first, runs.length, channel.gatewayId);
     if (offer === null) return null;
-    const alike = alikeRuns(runs);
-    if (!alike.isOneKind) return null;
-    const arrival = arrivalOf(offer, runs);
-    const handed = arrival === null ? noticeOf(offer, offers.nextUse(offer), runs) : null;
-    if (arrival === null && handed === null) return null;
+    const batch = alikeRuns(runs);
+    if (!batch.isOneKind) return null;
+    const delivery = channel.expectLocal(offer, runs);
+    const toGateway = delivery === null ? channel.noticeFor(offer, offers.nextUse(offer), runs) : null;
+    if (delivery === null && toGateway === null) return null;
     offers.use(offer, runs.length);
     try {
-      const { at, isHanded } = await store.insert(alike, offer, { handed, queued: hintOf(runs) });
-      if (isHanded) arrival?.came(at);
+      const { at, isAssigned } = await store.insert(batch, offer, { toGateway, ifQueued: queuedNoticeFor(runs) });
+      if (isAssigned) delivery?.stored(at);
       else {
-        arrival?.failed();
+        delivery?.failed();
         offers.refused(offer);
       }
-      return { at, isHanded };
+      return { at, isAssigned };
     } catch (error) {
-      arrival?.failed();
+      delivery?.failed();
       throw error;
     }
   }
 }
+
+interface OpenOffer {
+  readonly offer: SlotOffer;
+  readonly until: DurationMs;
+  left: number;
+  /** How often it was used. */
+  uses: number;
+}
+
+/** The slots that gateways offered for runs that are stored here. */
+export class SlotOffers {
+  readonly #monotonic: () => DurationMs;
+  readonly #byLane = new Map<string, Map<string, OpenOffer>>();
+
+  constructor(monotonic: () => DurationMs) {
+    this.#monotonic = monotonic;
+  }
+
+  /** The latest of a gateway for a lane counts. */
+  put(offer: SlotOffer): void {
+    const key = keyOf(offer);
+    const offers = this.#byLane.get(key) ?? new Map<string, OpenOffer>();
+    if (offer.count > 0) {
+      this.#byLane.set(key, offers);
+      offers.set(offer.gatewayId, { offer, until: this.#monotonic() + offerLifetimeMs, left: offer.count, uses: 0 });
+    } else this.#drop(key, offer.gatewayId);
+  }
+
+  /** An offer for so many runs: of those that suffice, this node's own, else the one with the most slots left. */
+  find(lane: { readonly lane: number; readonly namespaceId: number }, count: number, own?: string): SlotOffer | null {
+    if (this.#byLane.size === 0) return null;
+    const key = keyOf(lane);
+    const now = this.#monotonic();
+    let largest: OpenOffer | null = null;
+    for (const [gatewayId, open] of this.#byLane.get(key) ?? []) {
+      if (open.until <= now || open.left <= 0) this.#drop(key, gatewayId);
+      else if (open.left < count) continue;
+      else if (gatewayId === own) return open.offer;
+      else if (open.left > (largest?.left ?? 0)) largest = open;
+    }
+    return largest?.offer ?? null;
+  }
+
+  /** The number of its next use, from 1. */
+  nextUse(offer: SlotOffer): number {
+    return (this.#find(offer)?.uses ?? 0) + 1;
+  }
+
+  use(offer: SlotOffer, count: number): void {
+    const open = this.#find(offer);
+    if (open === undefined) return;
+    open.left -= count;
+    open.uses++;
+  }
+
+  /** It did not hold any more. */
+  refused(offer: SlotOffer): void {
+    this.#drop(keyOf(offer), offer.gatewayId);
+  }
+
+  #find(offer: SlotOffer): OpenOffer | undefined {
+    const open = this.#byLane.get(keyOf(offer))?.get(offer.gatewayId);
+    return open?.offer === offer ? open : undefined;
+  }
+
+  #drop(key: string, gatewayId: string): void {
+    const offers = this.#byLane.get(key);
+    offers?.delete(gatewayId);
+    if (offers?.size === 0) this.#byLane.delete(key);
+  }
+}
+
+const keyOf = ({ lane, namespaceId }: { readonly lane: number; readonly namespaceId: number }): string =>
+  `${lane} ${namespaceId}`;

@@ -2,7 +2,7 @@ import type { Instant, JobState } from "@carillon/core";
 import type { OccurrenceView } from "../jobs/job-changes.js";
 import type { JobView } from "../jobs/job-view.js";
 import type { RunView } from "../runs/run-view.js";
-import type { Unserved } from "../dispatch/sessions/workers.js";
+import type { Unserved } from "../dispatch/sessions/why-unserved.js";
 import type { JobRef } from "../requests.js";
 
 /** What a run waits for, or what became of it. */

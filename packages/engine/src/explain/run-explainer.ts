@@ -3,7 +3,7 @@ import type { Breakers } from "../breakers/breakers.js";
 import type { Limits } from "../limits/limits.js";
 import type { RunExplanation } from "./explanations.js";
 import type { RunView } from "../runs/run-view.js";
-import type { RunToServe, Served, Unserved } from "../dispatch/sessions/workers.js";
+import type { RunToServe, Served, Unserved } from "../dispatch/sessions/why-unserved.js";
 import type { ExplainReads, LiveRunOfJob, RunSurroundings } from "@carillon/store";
 import { explainLimits } from "./explain-limits.js";
 import { withSla } from "./explain-sla.js";
@@ -13,8 +13,8 @@ export interface RunExplainerOptions {
   readonly reads: ExplainReads;
   /** The workers that can take the run, or why there are none. */
   readonly whoServes: (namespaceId: number, run: RunToServe) => Promise<Served | Unserved>;
-  readonly limitsOf: Limits["limitsOf"];
-  readonly breakerOf: Breakers["getBreaker"];
+  readonly limitsOf: Limits["ofRun"];
+  readonly breakerOf: Breakers["get"];
   /** The live runs of a job, oldest first. */
   readonly liveOf: (jobId: string) => Promise<LiveRunOfJob[]>;
 }

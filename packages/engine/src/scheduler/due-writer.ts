@@ -3,7 +3,7 @@ import type { DueJob, FireRow, Fired, LedgerRange, PassRow, Queued, Terms } from
 import { fenceOf } from "../cluster/coordinator.js";
 import type { Membership } from "../context.js";
 import { type ClassName, type EngineEvent, type OnEngineEvent, classNames } from "../events.js";
-import { announceEnded } from "../runs/announce-ended.js";
+import { announceEnded } from "../runs/run-events.js";
 import type { FireStore } from "../schedules/fire-store.js";
 import { type Bisected, type Fault, PoisonJobs, writeAround } from "./poison-jobs.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";

@@ -62,7 +62,7 @@ export async function afterHarness(): Promise<AfterHarness> {
       startedAt: h.db.clock.now(),
       ...over,
     };
-    if (ended.status === "succeeded") await h.store.claims.exchange({ succeeded: [ended], demand: null });
+    if (ended.status === "succeeded") await h.store.claims.completeAndClaim({ succeeded: [ended], demand: null });
     else await h.store.claims.finish([ended]);
   };
   return {

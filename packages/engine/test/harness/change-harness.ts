@@ -42,11 +42,11 @@ export interface Told {
 
 export async function changeHarness(
   onEvent: (event: EngineEvent) => void = () => undefined,
-  changePatienceMs = 300,
+  changeLockTimeoutMs = 300,
 ): Promise<ChangeHarness> {
   const h = await storeHarness();
   const node = { name: "test", address: null, version: "0" };
-  const limits = { changePatienceMs };
+  const limits = { changeLockTimeoutMs };
   const engine = createEngine({ database: h.db, ...hostPorts, newId, node, alone: true, onEvent, limits });
   const fence = await h.takeAll(newId());
   const last = Math.floor(h.db.clock.now()) - 1_000;

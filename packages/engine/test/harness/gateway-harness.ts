@@ -1,9 +1,9 @@
-import { Gateway } from "../../src/dispatch/gateway.js";
-import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
+import { Gateway, type GatewayDeps } from "../../src/dispatch/gateway.js";
 import type { EngineEvent } from "../../src/events.js";
-import { hostPorts, newId, type StoreHarness } from "./store-harness.js";
+import { dispatchContext, type DispatchOver, noChannel } from "./dispatch-context.js";
+import type { StoreHarness } from "./store-harness.js";
 
-/** What went wrong in the background, for tests to wait for. */
+/** Errors of the gateway's loops, for tests to wait for. */
 class Errors {
   readonly #errors: unknown[] = [];
   #waiting: ((error: unknown) => void) | null = null;
@@ -26,56 +26,21 @@ export interface GatewayHarness {
   readonly events: EngineEvent[];
 }
 
-/** A gateway over a store, whose full looks come only when the test says so. */
-export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
+export interface GatewayOver extends DispatchOver {
+  readonly channel?: GatewayDeps["channel"];
+}
+
+/** A gateway over a store, whose full scans come only when the test asks for one. */
+export function gatewayOver(h: StoreHarness, { channel = noChannel, ...over }: GatewayOver = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const {
-    claims,
-    sessions,
-    lanes,
-    namespaces,
-    namespaceBook,
-    breakers,
-    queueBook,
-    taskBook,
-    rank,
-    records,
-    callbacks,
-    upstream,
-  } = h.store;
-  const gateway = new Gateway({
-    claims,
-    sessions,
-    lanes,
-    namespaces,
-    queues: queueBook,
-    tasks: taskBook,
-    limitOwners: { isLimited: () => false, revision: 0 },
-    breakers,
-    weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
-    rank,
-    onDuration: () => undefined,
-    records,
-    callbacks,
-    upstream,
-    clock: hostPorts.clock,
-    timers: hostPorts.timers,
-    now: Date.now,
-    random: () => 0.5,
-    newId,
-    fullLookMs: 3_600_000,
-    doubtMs: 30_000,
-    batch: 500,
-    onRetry: () => undefined,
-    onQueued: () => undefined,
-    onFreed: () => undefined,
-    onStopped: async () => undefined,
-    onFailed: () => undefined,
-    isToldOf: () => false,
-    onEvent: (event) => void events.push(event),
-    onError: (error) => errors.take(error),
+  const context = dispatchContext({
+    emit: (event) => void events.push(event),
+    loopFailed: (_loop, error) => errors.take(error),
     ...over,
+    store: { ...h.store, ...over.store },
   });
+  const catalog = { ...h.store.catalog, limitOwners: { isLimited: () => false, revision: 0 } };
+  const gateway = new Gateway(context, { catalog, channel, hasSubscribers: () => false });
   return { gateway, errors, events };
 }

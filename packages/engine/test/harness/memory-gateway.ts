@@ -1,9 +1,11 @@
 import { ManualClock } from "@carillon/core";
-import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
+import type { ClaimStore, ClaimedRun, CompleteAndClaim, CompletedAndClaimed, Lane, LaneKind } from "@carillon/store";
+import { dispatchContext, type DispatchOver, noChannel } from "./dispatch-context.js";
+import type { DispatchCatalog } from "../../src/dispatch/dispatch-context.js";
 import { Gateway } from "../../src/dispatch/gateway.js";
-import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
+
+import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
 import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
-import type { ClaimedRun, ClaimStore, Exchange, Exchanged, Lane, LaneKind } from "@carillon/store";
 
 const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };
 
@@ -14,21 +16,21 @@ function runOf(id: string, over: Partial<ClaimedRun>): ClaimedRun {
   return { id, jobId: id, ...plain, ...when, ...claim, ...over };
 }
 
-/** The run `of …` a session, at work there. */
+/** The run `of …` a session, executed there. */
 export const claimedBy = (session: string): ClaimedRun => runOf(`of ${session}`, { session, fence: 1 });
 
-/** Runs in memory, as far as a gateway with one lane asks for them. */
+/** Runs in memory, as far as a gateway with one lane needs them. */
 class MemoryClaims {
   readonly waiting: ClaimedRun[] = [];
   readonly running = new Map<string, ClaimedRun>();
   /** How each run ended, or why it waits again. */
   readonly ended = new Map<string, string>();
-  /** The next statement of this name throws, after or before it is done. */
-  readonly faults = new Map<"exchange" | "finish" | "held", "before" | "after">();
-  /** Answers of exchanges that claim come when this does. */
+  /** The next statement of this name throws, after or before it is executed. */
+  readonly faults = new Map<"completeAndClaim" | "finish" | "held", "before" | "after">();
+  /** Claims are answered when this resolves. */
   gate: Promise<void> = Promise.resolve();
-  /** Questions what sessions hold. */
-  asked = 0;
+  /** How often the runs that sessions hold were read. */
+  heldReads = 0;
 
   add(id: string, over: Partial<ClaimedRun> = {}): void {
     this.waiting.push(runOf(id, { rank: this.waiting.length, ...over }));
@@ -36,14 +38,14 @@ class MemoryClaims {
 
   get store(): ClaimStore {
     const claims: Partial<ClaimStore> = {
-      exchange: (exchange) => this.#faulty("exchange", () => this.#exchange(exchange)),
+      completeAndClaim: (request) => this.#faulty("completeAndClaim", () => this.#completeAndClaim(request)),
       claimStrict: async ({ session }) => {
         const first = this.running.size > 0 ? undefined : this.waiting.shift();
         return first === undefined ? null : this.#claim(first, session);
       },
       held: (sessions) =>
         this.#faulty("held", async () => {
-          this.asked++;
+          this.heldReads++;
           await this.gate;
           return [...this.running.values()].filter((run) => sessions.includes(run.session));
         }),
@@ -62,7 +64,7 @@ class MemoryClaims {
         for (const { id } of held) this.#end(id, "given back");
         return held.map(({ id }) => ({ id, lane: plainLane.id, rank: 0, isStopped: false }));
       },
-      recall: async (session, ids) =>
+      heldAmong: async (session, ids) =>
         [...this.running.values()].filter((run) => run.session === session && ids.includes(run.id)),
       stops: async () => [],
     };
@@ -80,17 +82,17 @@ class MemoryClaims {
     return claimed;
   }
 
-  async #exchange({ succeeded, demand }: Exchange): Promise<Exchanged> {
+  async #completeAndClaim({ succeeded, demand }: CompleteAndClaim): Promise<CompletedAndClaimed> {
     for (const { id } of succeeded) this.#end(id, "succeeded");
     if (demand === null) return { claimed: [], accepted: null, freedJobs: [] };
     const claimed = this.waiting
-      .splice(0, demand.places.length)
-      .map((run, index) => this.#claim(run, demand.sessions[demand.places[index] ?? 0] ?? ""));
+      .splice(0, demand.slots.length)
+      .map((run, index) => this.#claim(run, demand.sessions[demand.slots[index] ?? 0] ?? ""));
     await this.gate;
     return { claimed, accepted: null, freedJobs: [] };
   }
 
-  async #faulty<Result>(name: "exchange" | "finish" | "held", work: () => Promise<Result>): Promise<Result> {
+  async #faulty<Result>(name: "completeAndClaim" | "finish" | "held", work: () => Promise<Result>): Promise<Result> {
     const fault = this.faults.get(name);
     this.faults.delete(name);
     if (fault === "before") throw new Error("the connection was reset");
@@ -101,56 +103,48 @@ class MemoryClaims {
 }
 
 function* noQueues(): Generator<[namespaceId: number, queues: Iterable<string>]> {
-  // Workers of one namespace need not know who else has queues.
+  // Workers of one namespace do not need the queues of others.
 }
 
 /** A gateway over runs in memory, all in a lane of this kind, whose time stands still until the test moves it. */
-export function memoryGateway(over: Partial<GatewayOptions> = {}, kind: LaneKind = "plain") {
+export function memoryGateway({ store, ...over }: DispatchOver = {}, kind: LaneKind = "plain") {
   const lane: Lane = { ...plainLane, kind };
   const claims = new MemoryClaims();
   const clock = new ManualClock(1_000_000);
   const errors: unknown[] = [];
   let ids = 0;
-  const nothing = () => undefined;
-  const gateway = new Gateway({
-    claims: claims.store,
-    sessions: { open: async () => undefined } as never,
-    lanes: { ensure: async () => [1], known: () => 1, get: () => lane, list: async () => [lane] },
-    namespaces: { find: async () => 1 } as never,
-    tasks: { register: async () => [] },
-    queues: { isPaused: () => false, edition: 0, inUse: noQueues },
-    limitOwners: { isLimited: () => false, revision: 0 },
-    breakers: {} as never,
-    weightOf: () => 1,
-    rank: ({ dueMs }) => dueMs,
-    onDuration: nothing,
-    records: {} as never,
-    callbacks: {} as never,
-    upstream: {} as never,
+  const context = dispatchContext({
     clock,
     timers: clock,
     now: () => clock.now(),
-    random: () => 0.5,
     newId: () => `id-${++ids}`,
-    fullLookMs: 3_600_000,
-    doubtMs: 30_000,
-    batch: 500,
-    onRetry: nothing,
-    onQueued: nothing,
-    onFreed: nothing,
-    onStopped: async () => undefined,
-    onFailed: nothing,
-    isToldOf: () => false,
-    onEvent: nothing,
-    onError: (error) => void errors.push(error),
+    loopFailed: (_loop, error) => void errors.push(error),
     ...over,
+    store: {
+      claims: claims.store,
+      sessions: { open: async () => undefined } as never,
+      lanes: { ensure: async () => [1], known: () => 1, get: () => lane, list: async () => [lane] },
+      namespaces: { find: async () => 1 } as never,
+      runs: { endStopped: async () => [] } as never,
+      records: {} as never,
+      ...store,
+    },
   });
+  const catalog: DispatchCatalog = {
+    rank: ({ dueMs }) => dueMs,
+    queues: { isPaused: () => false, edition: 0, inUse: noQueues, orderOf: () => null },
+    limitOwners: { isLimited: () => false, revision: 0 },
+    tasks: { register: async () => [] },
+    namespaces: { weightOf: () => 1 },
+    durations: { note: () => undefined },
+  };
+  const gateway = new Gateway(context, { catalog, channel: noChannel, hasSubscribers: () => false });
   return { gateway, claims, clock, errors };
 }
 
-/** A worker that remembers what it was given. */
+/** A worker that records its assignments. */
 export async function workerOf(gateway: Gateway, over: Partial<WorkerRegistration> = {}) {
-  const given: Assigned[] = [];
+  const assigned: Assigned[] = [];
   const session = await gateway.open({
     namespace: "default",
     name: "w",
@@ -159,11 +153,11 @@ export async function workerOf(gateway: Gateway, over: Partial<WorkerRegistratio
     slots: 1,
     ahead: 0,
     nodeId: null,
-    onAssign: (assigned) => void given.push(...assigned),
+    onAssign: (runs) => void assigned.push(...runs),
     onStop: () => undefined,
     onLost: () => undefined,
     ...over,
   });
   gateway.resume(session);
-  return { session, given };
+  return { session, assigned };
 }

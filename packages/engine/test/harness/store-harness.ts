@@ -79,7 +79,8 @@ export async function storeHarness(): Promise<StoreHarness> {
       return id;
     },
     async claim(session, limit) {
-      return (await store.claims.exchange({ succeeded: [], demand: await demandFor(store, session, limit) })).claimed;
+      return (await store.claims.completeAndClaim({ succeeded: [], demand: await demandFor(store, session, limit) }))
+        .claimed;
     },
     async close() {
       await db.close();
@@ -90,16 +91,15 @@ export async function storeHarness(): Promise<StoreHarness> {
 
 /** What a session with so many free slots asks for, in every lane. */
 async function demandFor(store: EngineStore, session: string, slots: number): Promise<Demand> {
-  const low = Number.MIN_SAFE_INTEGER;
   const lanes = (await store.lanes.list()).filter(({ kind }) => !isStrict(kind));
   const reads = lanes.map(({ id, kind }) => ({
     lane: id,
     namespaceId: 1,
-    low,
-    most: slots,
+    fromRank: Number.MIN_SAFE_INTEGER,
+    limit: slots,
     isSolo: kind !== "plain",
   }));
-  return { gatewayId, sessions: [session], places: Array.from({ length: slots }, () => 0), free: slots, reads };
+  return { gatewayId, sessions: [session], slots: Array.from({ length: slots }, () => 0), free: slots, reads };
 }
 
 export function newJob(lane: number, over: Partial<NewJob>): NewJob {
@@ -184,10 +184,10 @@ export function fireRow(job: DueJob, next: Instant | null = job.nominal + 60_000
   return { job, runId, rank: job.fireAt, next: to, catchUpTo: null, notes: [] };
 }
 
-/** Resolves when so many statements of this database wait for a lock. Asked on a connection of its own: a transaction sees its first answer for ever. */
-export async function untilSomebodyWaits(harness: Pick<StoreHarness, "db">, howMany = 1): Promise<void> {
+/** Resolves when `count` statements of this database wait for a lock. It reads on its own connection, since statistics do not change within a transaction. */
+export async function untilLockWaits(harness: Pick<StoreHarness, "db">, count = 1): Promise<void> {
   const waiting = {
     text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   };
-  for (;;) if ((await harness.db.query(waiting)).rowCount >= howMany) return;
+  for (;;) if ((await harness.db.query(waiting)).rowCount >= count) return;
 }

@@ -29,7 +29,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
     async registerWorker({ body: registration, namespace }) {
       const { spot: isSpot = false, ...worker } = readRegistration(registration, refuseTarget);
       const id = await workers.register({ ...worker, isSpot, namespace });
-      const { silenceMs: timeoutMs } = workers;
+      const { timeoutMs } = workers;
       const body = {
         id: formatId("wrk", id),
         heartbeat_ms: Math.round(timeoutMs / heartbeatsPerTimeout),
@@ -46,7 +46,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
       return { status: 200, body: toPollJson(request.completions, answer), contentType: jsonType };
     },
     async heartbeatWorker({ params, body, namespace }) {
-      const lost = await workers.hear(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
+      const lost = await workers.heartbeat(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
       return { status: 200, body: { lost: lost.map(toClaimJson) } };
     },
     async noteRuns({ params, body, namespace }) {

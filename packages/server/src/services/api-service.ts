@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Database, type WorkerDoor, writeProbe } from "@carillon/engine";
+import { type Database, type NamespaceGuard, writeProbe } from "@carillon/engine";
 import { AddressRules, activeTraceParent, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../api/app.js";
 import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort, HealthCheck, HealthPort } from "../api/http/handler.js";
@@ -13,7 +13,7 @@ const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
   readonly engine: () => ApiEngine;
-  readonly workers: () => WorkerDoor;
+  readonly workers: () => NamespaceGuard;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   readonly events: EventsPort & { stop(): void };

@@ -48,7 +48,7 @@ export class EngineService implements Service {
       onEvent: this.#options.onEvent,
       limits: {
         leaseMs: config.shardLease,
-        workerSilenceMs: config.workerTimeout,
+        workerTimeoutMs: config.workerTimeout,
         historyDays: config.runRetentionDays,
         logDays: config.runLogRetentionDays,
       },

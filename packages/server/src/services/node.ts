@@ -70,7 +70,7 @@ export class Node implements Service {
     });
     const api = new ApiService(context, {
       engine: () => engine.engine.api,
-      workers: () => engine.engine.workerDoor,
+      workers: () => engine.engine.workerApi,
       database,
       metrics: () => metrics,
       events: events.hub,

@@ -8,10 +8,10 @@ import {
   type ClaimName,
   type ClaimedRow,
   type ClaimedRun,
-  type Exchange,
-  type Exchanged,
+  type CompleteAndClaim,
+  type CompletedAndClaimed,
   type FinishedRun,
-  exchangeOver,
+  completeAndClaimOver,
   inLockOrder,
   toClaimedRun,
 } from "./complete-and-claim.js";
@@ -20,7 +20,7 @@ export interface WaitingRun {
   readonly id: string;
   readonly shard: number;
   readonly runAt: Instant;
-  /** It was to stop: nobody is to try it again. */
+  /** It was cancelled: it must not be tried again. */
   readonly isStopped: boolean;
 }
 
@@ -43,53 +43,53 @@ export interface DeferredRun extends ClaimName {
   readonly reason: string | null;
 }
 
-/** A result of which whoever sent it does not know whether it was accepted. */
+/** A result whose sender does not know whether it was accepted. */
 export interface SentResult {
   readonly id: string;
   readonly fence: number;
   readonly isSuccess: boolean;
 }
 
-/** Who asks for the first run of a strict queue. */
+/** A claim for the first run of a strict queue. */
 export interface StrictClaim {
   readonly gatewayId: string;
   readonly session: string;
   readonly namespaceId: number;
   readonly queue: string;
-  /** What the session serves of it. */
+  /** The lanes of the queue that the session serves. */
   readonly lanes: readonly number[];
-  /** Those of which a run may only be tried, for a breaker of which no other run is tried. */
+  /** The lanes of which a run may only be tried, for a breaker of which no other run is tried. */
   readonly trials: readonly { readonly lane: number; readonly breaker: string }[];
 }
 
-/** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
+/** Every write of a claim matches (id, fence, session); a run that is not returned was lost to a newer claim. */
 export interface ClaimStore {
   /** Ends runs that succeeded and claims others, in one commit. */
-  exchange(exchange: Exchange): Promise<Exchanged>;
-  /** Claims the first run of a strict queue; null if there is none, somebody else has the slot, or the session cannot do it. */
+  completeAndClaim(request: CompleteAndClaim): Promise<CompletedAndClaimed>;
+  /** Claims the first run of a strict queue; null if there is none, the slot is taken, or the session cannot execute it. */
   claimStrict(claim: StrictClaim): Promise<ClaimedRun | null>;
-  /** What sessions hold, whether their workers were told or not. */
+  /** The runs that sessions hold, whether their workers know of them or not. */
   held(sessions: readonly string[]): Promise<ClaimedRun[]>;
   finish(runs: readonly FinishedRun[]): Promise<EndedRuns>;
-  /** The same, for runs whose success somebody is to be told of. */
+  /** The same, for runs whose success webhooks subscribe to. */
   finishNoticed(runs: readonly FinishedRun[]): Promise<EndedRuns>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
   /** Returns runs to wait for a time, without spending anything. */
   defer(runs: readonly DeferredRun[]): Promise<WaitingRun[]>;
-  /** Notes that runs were begun, so long ago. */
+  /** Records that runs were started, so long ago. */
   started(session: string, runs: readonly { id: string; fence: number; agoMs: number }[]): Promise<void>;
-  /** Those of the runs that a session holds. */
-  recall(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;
+  /** The runs among these that a session holds. */
+  heldAmong(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;
   /** Which results of a session were accepted before. */
   accepted(session: string, results: readonly SentResult[], since: Instant): Promise<Set<string>>;
   /** Whether some run of these lanes waits for a worker. */
   areWaiting(namespaceId: number, lanes: readonly number[]): Promise<boolean>;
-  /** Which of these runs are to stop. */
+  /** The runs among these that were cancelled. */
   stops(ids: readonly string[]): Promise<StopRow[]>;
 }
 
-/** `slow` takes what reads all live runs: behind it nothing hot may wait, and it may take its time. */
+/** `slow` executes statements that read all live runs: no hot statement may wait behind them. */
 export function claimStore(db: Queryable, statements: Statements, slow: Queryable = db): ClaimStore {
   const claimStrict = statements.get("run.claim_strict");
   const held = statements.get("run.held");
@@ -99,12 +99,12 @@ export function claimStore(db: Queryable, statements: Statements, slow: Queryabl
   const giveBack = statements.get("run.give_back");
   const defer = statements.get("run.defer");
   const started = statements.get("run.started");
-  const recall = statements.get("run.recall");
+  const heldAmong = statements.get("run.recall");
   const accepted = statements.get("run.accepted");
   const areWaiting = statements.get("run.are_waiting");
   const stops = statements.get("run.stops");
   return {
-    exchange: exchangeOver(db, statements),
+    completeAndClaim: completeAndClaimOver(db, statements),
     async claimStrict({ namespaceId, queue, lanes, session, gatewayId, trials }) {
       const tried = columns(trials, [(trial) => trial.lane, (trial) => trial.breaker]);
       const values = [namespaceId, queue, lanes, session, gatewayId, ...tried];
@@ -136,8 +136,8 @@ export function claimStore(db: Queryable, statements: Statements, slow: Queryabl
       const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence, (run) => Math.round(run.agoMs)]);
       await db.query(started, [session, ...values]);
     },
-    async recall(session, ids) {
-      return (await db.query<ClaimedRow>(recall, [session, ids])).rows.map(toClaimedRun);
+    async heldAmong(session, ids) {
+      return (await db.query<ClaimedRow>(heldAmong, [session, ids])).rows.map(toClaimedRun);
     },
     async accepted(session, results, since) {
       const [ids, fences, successes] = columns(results, [(one) => one.id, (one) => one.fence, (one) => one.isSuccess]);

@@ -3,37 +3,37 @@ import { bigintArray, columns, float8Array, intArray, storableJson, uuidArray } 
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** From where on, and how many runs at most, a claim looks at of one lane of one namespace. */
+/** The part of one lane of one namespace that a claim reads. */
 export interface LaneRead {
   readonly lane: number;
   readonly namespaceId: number;
-  readonly low: number;
-  readonly most: number;
+  readonly fromRank: number;
+  readonly limit: number;
   readonly isSolo: boolean;
 }
 
-/** Who waits for runs. `places` are indexes into `sessions`, in the order in which they are filled; free slots come first. */
+/** The slots that runs are claimed for. `slots` are indexes into `sessions`, in the order in which they are filled; free slots are first. */
 export interface Demand {
-  /** Who claims: a session that another gateway serves gets nothing. */
+  /** The claiming gateway: a session that another gateway serves gets nothing. */
   readonly gatewayId: string;
   readonly sessions: readonly string[];
-  readonly places: readonly number[];
-  /** How many of the places are slots that are free at once. */
+  readonly slots: readonly number[];
+  /** How many of the slots are free; for the others a run waits at its worker. */
   readonly free: number;
   readonly reads: readonly LaneRead[];
-  /** Of the limits of queues and namespaces that the reads go by; left out: of none. */
+  /** The revision of the limits that the reads respect; left out: of none. */
   readonly limitsRevision?: number;
-  /** Most of each namespace, if the reads are of several. */
+  /** The most runs of each namespace, if the reads are of several. */
   readonly quotas?: ReadonlyMap<number, number> | null;
 }
 
-export interface Exchange {
+export interface CompleteAndClaim {
   /** Runs that succeeded. */
   readonly succeeded: readonly FinishedRun[];
   readonly demand: Demand | null;
 }
 
-export interface Exchanged {
+export interface CompletedAndClaimed {
   /** In rank order. */
   readonly claimed: readonly ClaimedRun[];
   /** The ids that were accepted; null: all of them. */
@@ -42,38 +42,41 @@ export interface Exchanged {
   readonly freedJobs: readonly string[];
 }
 
-/** What became of those that succeeded stands in the last row alone, behind the columns of a run. */
-type ExchangeRow = readonly [
+/** Only the last row has the outcome of the runs that succeeded, behind the columns of a run. */
+type AnswerRow = readonly [
   ...run: UsualRow,
   ended: number | null,
   endedIds: readonly string[] | null,
   freedJobIds: readonly string[] | null,
 ];
 
-const nobody: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
+const noDemand: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
   gatewayId: null,
   sessions: [],
-  places: [],
+  slots: [],
   free: 0,
   reads: [],
 };
 
-export function exchangeOver(db: Queryable, statements: Statements): (exchange: Exchange) => Promise<Exchanged> {
-  const plain = { ...statements.get("run.exchange"), rowMode: "array" } as const;
-  const shared = { ...statements.get("run.exchange_shared"), rowMode: "array" } as const;
+export function completeAndClaimOver(
+  db: Queryable,
+  statements: Statements,
+): (request: CompleteAndClaim) => Promise<CompletedAndClaimed> {
+  const plain = { ...statements.get("run.complete_and_claim"), rowMode: "array" } as const;
+  const shared = { ...statements.get("run.complete_and_claim_shared"), rowMode: "array" } as const;
   return async ({ succeeded, demand }) => {
-    const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? nobody)];
+    const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? noDemand)];
     const quotas = demand?.quotas ?? null;
     const { rows } = await (quotas === null
-      ? db.query<ExchangeRow>(plain, values)
-      : db.query<ExchangeRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
+      ? db.query<AnswerRow>(plain, values)
+      : db.query<AnswerRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
     const claimed: ClaimedRun[] = [];
-    let last: ExchangeRow | null = null;
+    let last: AnswerRow | null = null;
     for (const row of rows) {
       if (row[18] === null) claimed.push(usualRun(row, demand?.sessions ?? []));
       else last = row;
     }
-    if (last === null) throw new Error("an exchange was not answered in full");
+    if (last === null) throw new Error("run.complete_and_claim answered without its last row");
     const { 18: ended, 19: endedIds, 20: freedJobIds } = last;
     claimed.sort((a, b) => a.rank - b.rank);
     const accepted = endedIds === null && ended === succeeded.length ? null : new Set(endedIds);
@@ -92,17 +95,17 @@ function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
   ];
 }
 
-function demandParameters(demand: Demand | typeof nobody): unknown[] {
-  const { gatewayId, sessions, places, free, reads, limitsRevision = 0 } = demand;
+function demandParameters(demand: Demand | typeof noDemand): unknown[] {
+  const { gatewayId, sessions, slots, free, reads, limitsRevision = 0 } = demand;
   return [
     uuidArray(sessions),
-    intArray(places.map((place) => place + 1)),
+    intArray(slots.map((place) => place + 1)),
     free,
     ...columns(reads, [
       (read) => read.lane,
       (read) => read.namespaceId,
-      (read) => read.low,
-      (read) => read.most,
+      (read) => read.fromRank,
+      (read) => read.limit,
       (read) => read.isSolo,
     ]),
     gatewayId,
@@ -110,10 +113,7 @@ function demandParameters(demand: Demand | typeof nobody): unknown[] {
   ];
 }
 
-/**
- * Whoever locks several runs does it in the order of their ids: a cancellation and the end of its runs wait for one another,
- * never both ways.
- */
+/** Every statement locks runs in the order of their ids: of a cancellation and the end of its runs one waits for the other, never both. */
 export function inLockOrder<Run extends { readonly id: string }>(runs: readonly Run[]): Run[] {
   return runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -122,10 +122,10 @@ export interface ClaimedRun {
   readonly id: string;
   readonly jobId: string | null;
   readonly namespaceId: number;
-  /** Its lane says queue and task. */
+  /** The lane has its queue and task. */
   readonly lane: number;
   readonly session: string;
-  /** JSON as it is stored: who hands it on need not read it. */
+  /** JSON as it is stored: the gateway passes it on without parsing it. */
   readonly payload: string;
   readonly policy: RunPolicy;
   /** Tries already spent. */
@@ -139,9 +139,9 @@ export interface ClaimedRun {
   readonly trigger: string;
   /** When it is to have ended. */
   readonly deadline: Instant | null;
-  /** It was to stop before this claim: it ends without being handed out. */
+  /** It was cancelled before this claim: it ends without being assigned. */
   readonly isStopped: boolean;
-  /** Its start is on record, as far as was asked for. */
+  /** Its start is recorded, if the statement read that. */
   readonly isBegun: boolean;
 }
 
@@ -185,14 +185,14 @@ export interface ClaimedRow {
   readonly started_at?: Instant | null;
 }
 
-/** As an exchange answers it, column by column: null where a run is as most are. */
+/** A claimed run, column by column: null where a column has its usual value. */
 export type UsualRow = readonly [
   id: string,
   jobId: string | null,
   isWithoutJob: true | null,
   namespaceId: number,
   lane: number,
-  /** From 1, among the sessions that wait. */
+  /** The index of its session among those of the demand, from 1. */
   seat: number,
   payload: string | null,
   policy: RunPolicy | null,
@@ -209,7 +209,7 @@ export type UsualRow = readonly [
 ];
 
 function usualRun(row: readonly [...UsualRow, ...unknown[]], sessions: readonly string[]): ClaimedRun {
-  // By their places: an array that is taken apart as a list costs several times as much.
+  // By index: destructuring the array as a list costs several times as much.
   const { 0: id, 1: jobId, 2: isWithoutJob, 3: namespaceId, 4: lane, 5: seat, 6: payload, 7: policy, 8: attempt } = row;
   const { 9: losses, 10: fence, 11: rank, 12: priority, 13: runAt, 14: nominalAt, 15: trigger } = row;
   const { 16: cancelReason, 17: deadline } = row;

@@ -5,80 +5,86 @@ import type { AlikeRuns, Notice } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
 import { type ClaimedRow, type ClaimedRun, toClaimedRun } from "./complete-and-claim.js";
 
-/** What is told of runs that are stored for a worker. */
-export interface HandedNotices {
-  /** To the worker's gateway; null: it is told otherwise. */
-  readonly handed: Notice | null;
-  /** To everybody, if the worker did not get them. */
-  readonly queued: Notice | null;
+/** The notices that the statement sends. */
+export interface DirectNotices {
+  /** To the worker's gateway; null: it is notified by a call. */
+  readonly toGateway: Notice | null;
+  /** To all gateways, if the runs were queued. */
+  readonly ifQueued: Notice | null;
 }
 
-/** Where a run is that was stored for a worker. */
-export interface HandedPlace {
+/** The worker and the lane of a run that was stored for a worker. */
+export interface DirectRunPlace {
   readonly id: string;
   readonly sessionId: string;
   readonly lane: number;
   readonly namespaceId: number;
 }
 
-export interface HandedRunStore {
-  /** Stores runs of one kind as claimed by who offered to take them, or as queued if the offer does not hold any more. */
+export interface DirectRunStore {
+  /** Stores runs of one kind as claimed by the session that offered slots, or as queued if the offer does not hold any more. */
   insert(
     runs: AlikeRuns,
-    offer: Offer,
-    notices: HandedNotices,
-  ): Promise<{ readonly at: Instant; readonly isHanded: boolean }>;
-  /** Those of the runs that were stored for a session and that it still holds. */
+    offer: SlotOffer,
+    notices: DirectNotices,
+  ): Promise<{ readonly at: Instant; readonly isAssigned: boolean }>;
+  /** The runs among these that were stored for a session and that it still holds. */
   read(sessionId: string, ids: readonly string[]): Promise<ClaimedRun[]>;
-  /** All of these lanes that sessions hold. Reads the lanes' live runs. */
+  /** All runs of these lanes that the sessions hold. Reads the lanes' live runs. */
   find(
-    lanes: readonly Pick<HandedPlace, "lane" | "namespaceId">[],
+    lanes: readonly Pick<DirectRunPlace, "lane" | "namespaceId">[],
     sessionIds: readonly string[],
-  ): Promise<HandedPlace[]>;
+  ): Promise<DirectRunPlace[]>;
 }
 
-/** `hot` takes what a handler waits for, `db` the rest. */
-export function handedRunStore(db: Queryable, statements: Statements, hot: Queryable = db): HandedRunStore {
+/** `hot` executes statements that a handler waits for, `db` the others. */
+export function directRunStore(db: Queryable, statements: Statements, hot: Queryable = db): DirectRunStore {
   const insert = statements.get("run.insert_handed");
   const read = statements.get("run.handed");
   const find = statements.get("run.handed_of_lanes");
   return {
-    async insert({ isOneKind, values }, { sessionId, gatewayId, limitsRevision }, { handed, queued }) {
-      if (!isOneKind) throw new Error("runs of several kinds were to be handed to one worker");
-      const taker = [sessionId, gatewayId, limitsRevision];
-      const told = [handed?.channel ?? null, handed?.payload ?? null, queued?.channel ?? null, queued?.payload ?? null];
+    async insert({ isOneKind, values }, { sessionId, gatewayId, limitsRevision }, { toGateway, ifQueued }) {
+      if (!isOneKind) throw new Error("runs of several kinds cannot be stored for one worker");
+      const offered = [sessionId, gatewayId, limitsRevision];
+      const notices = [
+        toGateway?.channel ?? null,
+        toGateway?.payload ?? null,
+        ifQueued?.channel ?? null,
+        ifQueued?.payload ?? null,
+      ];
       type Row = { created_at: Instant; handed: boolean };
-      const [row] = (await db.query<Row>(insert, [...values, ...taker, ...told])).rows;
-      if (row === undefined) throw new Error("runs were to be stored and no answer came");
-      return { at: row.created_at, isHanded: row.handed };
+      const [row] = (await db.query<Row>(insert, [...values, ...offered, ...notices])).rows;
+      if (row === undefined) throw new Error("run.insert_handed returned no row");
+      return { at: row.created_at, isAssigned: row.handed };
     },
     async read(sessionId, ids) {
       return (await hot.query<ClaimedRow>(read, [sessionId, ids])).rows.map(toClaimedRun);
     },
     async find(lanes, sessionIds) {
       const values = [...columns(lanes, [(one) => one.lane, (one) => one.namespaceId]), sessionIds];
-      return (await db.query<HandedPlace>(find, values)).rows;
+      return (await db.query<DirectRunPlace>(find, values)).rows;
     },
   };
 }
 
-/** An offer that is not renewed for so long is not used: its gateway may be gone, and what it is handed would wait for the rescue. */
-export const offerMs: DurationMs = 1_000;
+/** An offer that is not renewed for so long is not used: its gateway may be gone, and its runs would wait for the rescue. */
+export const offerLifetimeMs: DurationMs = 1_000;
 
 /**
- * A worker with free slots says to whoever stores runs of a lane: store so many of them as mine. They start without a claim. An offer may be wrong by the
- * time that it is used; the statement that uses it compares what must hold, and what the worker cannot take after all is queued again.
+ * A gateway with free slots asks a node that stores runs of a lane to store so many of them as runs of its worker. They start without a
+ * claim. An offer may be outdated when it is used: the statement that uses it compares session, gateway and limits, and runs that the
+ * worker cannot take after all are queued again.
  */
-export interface Offer {
+export interface SlotOffer {
   readonly lane: number;
   readonly namespaceId: number;
-  /** Where the runs are told of. */
+  /** The gateway to notify of the runs. */
   readonly gatewayId: string;
   readonly sessionId: string;
-  /** Of the limits that the gateway goes by. */
+  /** The revision of limits that the gateway knows. */
   readonly limitsRevision: number;
-  /** Names this offer among all of the gateway: what comes by it is begun unread. */
+  /** Unique per gateway. Runs stored under this token start without re-reading the row. */
   readonly token: string;
-  /** None: what was offered before is taken back. */
+  /** 0 withdraws the offer before. */
   readonly count: number;
 }

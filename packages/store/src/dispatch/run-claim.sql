@@ -1,4 +1,4 @@
--- How runs come to sessions: the exchange of a gateway, strict queues, and what a session holds.
+-- How runs come to sessions: completing and claiming in one statement, strict queues, and the runs that a session holds.
 
 -- Why keys are compared as they are, here and in the other files. A plan may be made while a table is empty: then it costs nothing to walk
 -- through an index, and the plan goes on doing so when the table has grown. The planner thinks of such a walk only for a reason, and
@@ -11,7 +11,7 @@
 -- (kind = 'rate') is true is no condition for an index, where another index is the right one; offset 0 keeps a lookup apart from what
 -- is made of it. An index finds what is due by statement_timestamp(), since clock_timestamp() changes from row to row.
 
--- name: run.exchange
+-- name: run.complete_and_claim
 -- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
 --   first few in rank order are looked at from a lower bound on; of all these the first get a place each. Answers the claimed
 --   runs (seat: the index of its session in $6), with null for what is as usual, which costs neither side anything; and in a last
@@ -83,8 +83,8 @@ select null, null, null, null, null, null, null, null, null, null, null, null, n
        count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
 from ended;
 
--- name: run.exchange_shared
--- purpose: as run.exchange, for sessions that serve several namespaces: of each the first few, in rank order, and of all these those
+-- name: run.complete_and_claim_shared
+-- purpose: as run.complete_and_claim, for sessions that serve several namespaces: of each the first few, in rank order, and of all these those
 --   that come first when every namespace takes its turns in proportion to what it may have
 -- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at, ms float8[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
@@ -161,7 +161,7 @@ from ended;
 -- params: $1 namespace id int, $2 queue text, $3 lanes that the session serves int[], $4 session uuid, $5 gateway uuid, $6 those of the
 --         lanes of which a run may only be tried for a breaker that is open int[], $7 the names of these breakers text[]
 -- fence: slot_version on the locked row of the queue, as it was when the claim that has the slot was seen to be over, which it
---   then is for ever; the session's row as in run.exchange. For a run that is tried probe_by on the locked row of the breaker, and
+--   then is for ever; the session's row as in run.complete_and_claim. For a run that is tried probe_by on the locked row of the breaker, and
 --   probe_version in the same way as slot_version: one run is tried at a time, of whatever queue
 with seen as materialized (
   select q.slot_version

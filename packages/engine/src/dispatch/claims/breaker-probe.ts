@@ -1,10 +1,10 @@
-import type { IsBehind, Way } from "../../breakers/node-breakers.js";
+import type { IsBehind, ProbeSource } from "../../breakers/node-breakers.js";
 import type { ClaimStore, LaneStore } from "@carillon/store";
-import type { LaneBounds } from "./lane-bounds.js";
-import type { LaneGroup } from "./lane-group.js";
+import type { LaneCursors } from "./lane-cursors.js";
+import type { LaneGroup } from "./lane-groups.js";
 
-export interface ProbeDoorOptions {
-  readonly bounds: LaneBounds;
+export interface BreakerProbeOptions {
+  readonly cursors: LaneCursors;
   readonly groups: () => Iterable<LaneGroup>;
   readonly lanes: Pick<LaneStore, "get">;
   readonly claims: Pick<ClaimStore, "areWaiting">;
@@ -13,36 +13,36 @@ export interface ProbeDoorOptions {
   readonly wake: () => void;
 }
 
-/** Through it goes the one run that is tried of all that wait behind an open breaker. */
-export class ProbeDoor {
-  readonly #options: ProbeDoorOptions;
+/** Admits the one run that is tried of all that wait behind an open breaker. */
+export class BreakerProbe {
+  readonly #options: BreakerProbeOptions;
 
-  constructor(options: ProbeDoorOptions) {
+  constructor(options: BreakerProbeOptions) {
     this.#options = options;
   }
 
-  /** Whether somebody here serves a lane behind the breaker. */
+  /** Whether a worker here serves a lane behind the breaker. */
   serves(isBehind: IsBehind): boolean {
-    return this.#options.bounds.spotsWhere(isBehind).length > 0 || this.#strictWhere(isBehind).size > 0;
+    return this.#options.cursors.cursorsWhere(isBehind).length > 0 || this.#strictWhere(isBehind).size > 0;
   }
 
   /**
-   * Answers where a run waits. That of a strict queue is claimed as soon as its lane is not held any more. While the claim of one is
-   * under way, no other is let through.
+   * Returns where a run waits. A run of a strict queue is claimed as soon as its lane is not held any more. While a claim for one is
+   * under way, no other is admitted.
    */
-  async letOneThrough(isBehind: IsBehind): Promise<Way> {
-    const { bounds, claims, lanes, isStrictTrying, wake } = this.#options;
-    const spots = bounds.spotsWhere(isBehind);
-    if (spots.some((spot) => spot.isLookedAt)) return "lane";
-    for (const spot of spots) spot.letNoneThrough();
+  async admitOne(isBehind: IsBehind): Promise<ProbeSource> {
+    const { cursors, claims, lanes, isStrictTrying, wake } = this.#options;
+    const behind = cursors.cursorsWhere(isBehind);
+    if (behind.some((cursor) => cursor.isBeingScanned)) return "lane";
+    for (const cursor of behind) cursor.admitNone();
     const isMeant = (namespaceId: number, laneId: number): boolean => {
       const lane = lanes.get(laneId);
       return lane !== null && isBehind(namespaceId, lane);
     };
     if (isStrictTrying(isMeant)) return "strict";
-    for (const spot of spots) {
-      if (spot.isShut || !(await claims.areWaiting(spot.namespaceId, [spot.lane.id]))) continue;
-      spot.letOneThrough();
+    for (const cursor of behind) {
+      if (cursor.isShut || !(await claims.areWaiting(cursor.namespaceId, [cursor.lane.id]))) continue;
+      cursor.admitOne();
       wake();
       return "lane";
     }
@@ -51,7 +51,7 @@ export class ProbeDoor {
     return null;
   }
 
-  /** Lanes of strict queues that somebody here serves, by namespace. */
+  /** Lanes of strict queues that workers here serve, by namespace. */
   #strictWhere(isBehind: IsBehind): Map<number, Set<number>> {
     const found = new Map<number, Set<number>>();
     for (const group of this.#options.groups())

@@ -1,55 +1,46 @@
-import type { DurationMs, Timers } from "@carillon/core";
-import { type ClaimedRun, type ClaimStore, type Demand, type FinishedRun, isFaultOfRows } from "@carillon/store";
-import type { Plan, Wanted } from "./lane-scan-queue.js";
-import type { LaneBounds } from "./lane-bounds.js";
-import type { LaneGroup } from "./lane-group.js";
-import { dealPlaces, type Places } from "./slot-allocation.js";
-import { TurnLength } from "./turn-length.js";
+import type { DurationMs } from "@carillon/core";
+import { type ClaimedRun, type Demand, type FinishedRun, isFaultOfRows } from "@carillon/store";
+import type { SlotOfferer } from "../direct/slot-offerer.js";
+import type { DispatchCatalog, DispatchContext } from "../dispatch-context.js";
+import { publishFreed } from "../sessions/rescuer.js";
+import type { WorkerSession } from "../sessions/worker-session.js";
+import { TimedBatchSize } from "./batch-size.js";
+import type { LaneCursors } from "./lane-cursors.js";
+import type { LaneGroup } from "./lane-groups.js";
+import type { ScanPlan, Wanted } from "./lane-scan-queue.js";
+import { allocateSlots, type SlotAllocation } from "./slot-allocation.js";
+import type { StrictClaims } from "./strict-claims.js";
 
-export interface ExchangerOptions {
+export interface ClaimLoopDeps {
   readonly gatewayId: string;
-  readonly claims: Pick<ClaimStore, "exchange">;
-  readonly bounds: LaneBounds;
+  readonly cursors: LaneCursors;
   readonly groups: () => Iterable<LaneGroup>;
-  readonly timers: Timers;
-  readonly monotonic: () => DurationMs;
-  /** Runs that succeeded or are claimed by one statement. */
-  readonly batch: number;
-  /** Of the limits of queues and namespaces that plans go by. */
-  readonly limitsRevision: () => number;
-  /** Before places are dealt out: whoever needs one of them first takes it now. */
-  readonly onWake: () => void;
-  /** After it: what is free now is nobody's. */
-  readonly onWoken: () => void;
-  /** Claimed for a session. */
-  readonly onClaimed: (places: Places, runs: readonly ClaimedRun[]) => void;
-  /** After a claim was answered and its places are settled. */
-  readonly onSettled: (group: LaneGroup, runs: readonly ClaimedRun[]) => void;
-  /** A claim failed, and may have been done all the same. */
-  readonly onDoubt: (places: Places) => void;
-  readonly onFreed: (jobIds: readonly string[]) => void;
-  readonly onError: (error: unknown) => void;
+  readonly limitOwners: Pick<DispatchCatalog["limitOwners"], "revision">;
+  readonly strict: Pick<StrictClaims, "wake">;
+  readonly offerer: Pick<SlotOfferer, "claimed" | "slotsFreed">;
+  /** Runs were claimed for these sessions. */
+  readonly assign: (sessions: readonly WorkerSession[], runs: readonly ClaimedRun[]) => void;
 }
 
-/** What became of results. */
-export interface Settled {
+/** The outcome of results that were sent to the store. */
+export interface CompletionResult {
   /** The ids whose result was accepted, and is durable. */
   readonly accepted: ReadonlySet<string>;
-  /** Results that the database cannot hold. */
+  /** Results that the database cannot store. */
   readonly faults: readonly { readonly run: FinishedRun; readonly error: unknown }[];
 }
 
-interface Results {
+interface Completions {
   readonly runs: readonly FinishedRun[];
-  readonly resolve: (settled: Settled) => void;
+  readonly resolve: (result: CompletionResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface Claim {
   readonly group: LaneGroup;
-  readonly places: Places;
-  readonly plan: Plan;
-  /** Read together with the plan: a claim that goes by other limits than the database's claims nothing. */
+  readonly slots: SlotAllocation;
+  readonly plan: ScanPlan;
+  /** Read together with the plan: a claim whose revision is older than the database's claims nothing. */
   readonly limitsRevision: number;
 }
 
@@ -57,120 +48,126 @@ const maxInFlight = 3;
 const pauseAfterErrorMs = 500;
 
 /**
- * Brings results to the store and claims for whoever waits, both in one statement: at once when there is something to do, and
- * what comes while three are under way goes together with the next: two connections carry them, and none waits for its next.
+ * Stores results and claims runs for workers with room, both in one statement: at once when there is something to do. Results and demand
+ * that arrive while three statements are under way share the next: two connections execute them, and neither waits for its next.
  */
-export class Exchanger {
-  readonly #options: ExchangerOptions;
-  #results: Results[] = [];
+export class ClaimLoop {
+  readonly #context: DispatchContext;
+  readonly #deps: ClaimLoopDeps;
+  #completions: Completions[] = [];
   #inFlight = 0;
   #timer: unknown = null;
   #pausedUntil: DurationMs = 0;
   #isStopped = false;
   #turn = 0;
-  readonly #turnLength: TurnLength;
+  readonly #sharedBatchSize: TimedBatchSize;
 
-  constructor(options: ExchangerOptions) {
-    this.#options = options;
-    this.#turnLength = new TurnLength(options.batch);
+  constructor(context: DispatchContext, deps: ClaimLoopDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    this.#sharedBatchSize = new TimedBatchSize(context.limits.claimBatch);
   }
 
   /** For runs that succeeded. */
-  finish(runs: readonly FinishedRun[]): Promise<Settled> {
+  complete(runs: readonly FinishedRun[]): Promise<CompletionResult> {
     return new Promise((resolve, reject) => {
-      this.#results.push({ runs, resolve, reject });
+      this.#completions.push({ runs, resolve, reject });
       this.wake();
     });
   }
 
-  /** Something may be there to do: results, demand, or runs for it. */
+  /** There may be results, demand, or runs for it. */
   wake(): void {
-    this.#options.onWake();
+    // A strict queue that needs a slot takes it before slots are allocated to the others.
+    this.#deps.strict.wake();
     while (this.#inFlight < maxInFlight) {
-      const results = this.#takeResults();
-      const isResting = this.#isStopped || this.#options.monotonic() < this.#pausedUntil;
+      const completions = this.#takeCompletions();
+      const isResting = this.#isStopped || this.#context.clock.monotonic() < this.#pausedUntil;
       const claim = isResting ? null : this.#nextClaim();
-      if (results.length === 0 && claim === null) break;
+      if (completions.length === 0 && claim === null) break;
       this.#inFlight++;
-      void this.#exchange(results, claim).finally(() => {
+      void this.#completeAndClaim(completions, claim).finally(() => {
         this.#inFlight--;
         this.wake();
       });
     }
     this.#wakeLater();
-    this.#options.onWoken();
+    // The slots that are free now are not claimed for.
+    this.#deps.offerer.slotsFreed();
   }
 
-  /** Claims nothing more; results that were given go on. */
+  /** Claims nothing more; results that were accepted for storing are stored. */
   stop(): void {
     this.#isStopped = true;
-    this.#options.timers.clearTimeout(this.#timer);
+    this.#context.timers.clearTimeout(this.#timer);
   }
 
-  #takeResults(): Results[] {
+  #takeCompletions(): Completions[] {
     let count = 0;
     let taken = 0;
-    const batch = [...this.#options.groups()].some(isShared) ? this.#turnLength.size : this.#options.batch;
-    while (taken < this.#results.length && count < batch) count += this.#results[taken++]?.runs.length ?? 0;
-    return this.#results.splice(0, taken);
+    const isShared = [...this.#deps.groups()].some((group) => group.isShared);
+    const batch = isShared ? this.#sharedBatchSize.size : this.#context.limits.claimBatch;
+    while (taken < this.#completions.length && count < batch) count += this.#completions[taken++]?.runs.length ?? 0;
+    return this.#completions.splice(0, taken);
   }
 
   /** Groups take turns. */
   #nextClaim(): Claim | null {
-    const { batch, monotonic } = this.#options;
-    const now = monotonic();
-    const groups = [...this.#options.groups()];
+    const { clock, limits } = this.#context;
+    const now = clock.monotonic();
+    const groups = [...this.#deps.groups()];
     for (let offset = 1; offset <= groups.length; offset++) {
       const group = groups[(this.#turn + offset) % groups.length];
-      if (group?.agenda.isReady(now) !== true) continue;
-      const most = isShared(group) ? this.#turnLength.size : batch;
-      const places = dealPlaces(group.sessions, Math.min(most, group.answers.size), group);
-      if (places.order.length === 0) continue;
-      const plan = group.agenda.plan(wantedFor(places), now, group.turns);
-      if (plan.looks.length === 0) continue;
+      if (group?.scans.isReady(now) !== true) continue;
+      const max = group.isShared ? this.#sharedBatchSize.size : limits.claimBatch;
+      const slots = allocateSlots(group.sessions, Math.min(max, group.batchSize.size), group);
+      if (slots.order.length === 0) continue;
+      const plan = group.scans.plan(wantedFor(slots), now, group.turns);
+      if (plan.scans.length === 0) continue;
       this.#turn = (this.#turn + offset) % groups.length;
-      for (const index of places.order) places.sessions[index]?.promise(group);
-      return { group, places, plan, limitsRevision: this.#options.limitsRevision() };
+      for (const index of slots.order) slots.sessions[index]?.beginClaim(group);
+      return { group, slots, plan, limitsRevision: this.#deps.limitOwners.revision };
     }
     return null;
   }
 
-  async #exchange(results: readonly Results[], claim: Claim | null): Promise<void> {
-    const { gatewayId, claims, monotonic, onFreed, onError } = this.#options;
-    const succeeded = results.flatMap((one) => one.runs);
-    const startedAt = monotonic();
+  async #completeAndClaim(completions: readonly Completions[], claim: Claim | null): Promise<void> {
+    const { clock, store, wakeups, loopFailed } = this.#context;
+    const { gatewayId } = this.#deps;
+    const succeeded = completions.flatMap((one) => one.runs);
+    const startedAt = clock.monotonic();
     try {
-      const { claimed, accepted, freedJobs } = await claims.exchange({
+      const { claimed, accepted, freedJobs } = await store.claims.completeAndClaim({
         succeeded,
         demand: claim === null ? null : { gatewayId, ...demandOf(claim) },
       });
-      const durationMs = monotonic() - startedAt;
-      this.#turnLength.took(Math.max(succeeded.length, claimed.length), durationMs);
+      const durationMs = clock.monotonic() - startedAt;
+      this.#sharedBatchSize.record(Math.max(succeeded.length, claimed.length), durationMs);
       if (claim !== null) this.#claimed(claim, claimed, durationMs);
-      answer(results, accepted);
-      onFreed(freedJobs);
+      answer(completions, accepted);
+      publishFreed(wakeups, freedJobs);
     } catch (error) {
       if (claim !== null) this.#failed(claim);
-      if (isFaultOfRows(error) && succeeded.length > 0) return await this.#finishApart(results, error);
-      this.#pausedUntil = monotonic() + pauseAfterErrorMs;
-      for (const one of results) one.reject(error);
-      onError(error);
+      if (isFaultOfRows(error) && succeeded.length > 0) return await this.#completeApart(completions, error);
+      this.#pausedUntil = clock.monotonic() + pauseAfterErrorMs;
+      for (const one of completions) one.reject(error);
+      loopFailed("gateway", error);
     }
   }
 
-  /** One result that the database cannot take must not keep the others from it. */
-  async #finishApart(results: readonly Results[], error: unknown): Promise<void> {
-    if (results.length > 1) {
-      for (const one of results) await this.#exchange([one], null);
+  /** One result that the database cannot store must not keep the others from being stored. */
+  async #completeApart(completions: readonly Completions[], error: unknown): Promise<void> {
+    if (completions.length > 1) {
+      for (const one of completions) await this.#completeAndClaim([one], null);
       return;
     }
-    const [{ runs, resolve, reject }] = results as readonly [Results];
+    const [{ runs, resolve, reject }] = completions as readonly [Completions];
     const [run] = runs;
     if (run !== undefined && runs.length === 1) return resolve({ accepted: new Set(), faults: [{ run, error }] });
     const half = Math.ceil(runs.length / 2);
-    const parts = [runs.slice(0, half), runs.slice(half)].map((part) => this.#finishPart(part));
+    const parts = [runs.slice(0, half), runs.slice(half)].map((part) => this.#completePart(part));
     try {
-      const [first, second] = (await Promise.all(parts)) as [Settled, Settled];
+      const [first, second] = (await Promise.all(parts)) as [CompletionResult, CompletionResult];
       resolve({
         accepted: new Set([...first.accepted, ...second.accepted]),
         faults: [...first.faults, ...second.faults],
@@ -180,58 +177,70 @@ export class Exchanger {
     }
   }
 
-  #finishPart(runs: readonly FinishedRun[]): Promise<Settled> {
-    return new Promise((resolve, reject) => void this.#exchange([{ runs, resolve, reject }], null));
+  #completePart(runs: readonly FinishedRun[]): Promise<CompletionResult> {
+    return new Promise((resolve, reject) => void this.#completeAndClaim([{ runs, resolve, reject }], null));
   }
 
-  #claimed({ group, places, plan }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
-    const { bounds, monotonic, onClaimed, onSettled } = this.#options;
-    const { looks, quotas, deal } = plan;
-    const taken = { claimed: runs, places: places.order.length, free: places.free, quotas, durationMs };
-    bounds.took(looks, taken, monotonic());
-    group.answers.took(runs);
-    if (deal !== null) group.turns.settle(deal, countByNamespace(runs));
-    // Held before the promise is settled: a place is never counted as free in between.
-    onClaimed(places, runs);
-    for (const index of places.order) places.sessions[index]?.settle(group);
-    onSettled(group, runs);
+  #claimed({ group, slots, plan }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
+    const { clock, store, wakeups } = this.#context;
+    const { cursors, assign, offerer } = this.#deps;
+    const { scans, quotas, shares } = plan;
+    cursors.settle(
+      scans,
+      { claimed: runs, slots: slots.order.length, free: slots.free, quotas, durationMs },
+      clock.monotonic(),
+    );
+    group.batchSize.record(runs);
+    if (shares !== null) group.turns.settle(shares, countByNamespace(runs));
+    // Assigned before the claim ends: in between, the slot would count as free.
+    assign(slots.sessions, runs);
+    const limited = runs.filter(({ lane }) => store.lanes.get(lane)?.kind === "admitted");
+    if (limited.length > 0)
+      wakeups.publish(
+        "limits.claimed",
+        limited.map((run) => run.id),
+      );
+    for (const index of slots.order) slots.sessions[index]?.endClaim(group);
+    offerer.claimed(group, runs);
   }
 
-  #failed({ group, places, plan }: Claim): void {
-    this.#options.bounds.failed(plan.looks);
-    if (plan.deal !== null) group.turns.settle(plan.deal, new Map());
-    this.#options.onDoubt(places);
-    for (const index of places.order) places.sessions[index]?.settle(group);
+  /** The claim may have been committed all the same. */
+  #failed({ group, slots, plan }: Claim): void {
+    const { now } = this.#context;
+    this.#deps.cursors.failed(plan.scans);
+    if (plan.shares !== null) group.turns.settle(plan.shares, new Map());
+    for (const session of slots.sessions) session.unconfirmed.begin(now());
+    for (const index of slots.order) slots.sessions[index]?.endClaim(group);
   }
 
-  /** The next full look of a group that waits. */
+  /** At the next full scan of a group with room. */
   #wakeLater(): void {
-    const { timers, monotonic } = this.#options;
+    const { timers, clock } = this.#context;
     timers.clearTimeout(this.#timer);
     if (this.#isStopped || this.#inFlight >= maxInFlight) return;
     let next = Number.POSITIVE_INFINITY;
-    for (const group of this.#options.groups()) {
-      next = Math.min(next, group.agenda.nextFullLook(wantedBy(group)));
+    for (const group of this.#deps.groups()) {
+      next = Math.min(next, group.scans.nextFullScanAt(wantedBy(group)));
     }
     if (next === Number.POSITIVE_INFINITY) return;
-    const delayMs = Math.max(next, this.#pausedUntil) - monotonic();
+    const delayMs = Math.max(next, this.#pausedUntil) - clock.monotonic();
     this.#timer = timers.setTimeout(() => this.wake(), Math.max(1, Math.ceil(delayMs)));
   }
 }
 
-function wantedFor({ order, free, apart }: Places): Wanted {
-  return { places: order.length, free, apart };
+function wantedFor({ order, free, forLostRuns }: SlotAllocation): Wanted {
+  return { slots: order.length, free, forLostRuns };
 }
 
-/** Whether sessions wait at all, for each kind of lane. */
+/** Whether sessions have room at all, for each kind of lane. */
 function wantedBy(group: LaneGroup): Wanted {
-  const wanted = { places: 0, free: 0, apart: 0 };
+  const wanted = { slots: 0, free: 0, forLostRuns: 0 };
   for (const session of group.sessions) {
     const free = session.freeFor(group);
-    if (free > 0 || session.roomFor(group) > 0) wanted.places = 1;
+    if (free > 0 || session.roomFor(group) > 0) wanted.slots = 1;
     if (free > 0) wanted.free = 1;
-    if (free > 0 && !session.hasLost) wanted.apart = 1;
-    if (wanted.apart > 0) break;
+    if (free > 0 && !session.hasLostRun) wanted.forLostRuns = 1;
+    if (wanted.forLostRuns > 0) break;
   }
   return wanted;
 }
@@ -242,22 +251,19 @@ function countByNamespace(runs: readonly ClaimedRun[]): Map<number, number> {
   return counts;
 }
 
-/** Its workers serve several namespaces. */
-const isShared = ({ only }: LaneGroup): boolean => only === null;
-
-function demandOf({ places, plan, limitsRevision }: Claim): Omit<Demand, "gatewayId"> {
+function demandOf({ slots, plan, limitsRevision }: Claim): Omit<Demand, "gatewayId"> {
   return {
     limitsRevision,
-    sessions: places.sessions.map((session) => session.id),
-    places: places.order,
-    free: places.free,
-    reads: plan.looks.map((look) => look.read),
+    sessions: slots.sessions.map((session) => session.id),
+    slots: slots.order,
+    free: slots.free,
+    reads: plan.scans.map((scan) => scan.read),
     quotas: plan.quotas,
   };
 }
 
-function answer(results: readonly Results[], accepted: ReadonlySet<string> | null): void {
-  for (const { runs, resolve } of results) {
+function answer(completions: readonly Completions[], accepted: ReadonlySet<string> | null): void {
+  for (const { runs, resolve } of completions) {
     const own = new Set<string>();
     for (const { id } of runs) if (accepted?.has(id) ?? true) own.add(id);
     resolve({ accepted: own, faults: [] });

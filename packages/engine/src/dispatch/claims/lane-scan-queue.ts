@@ -1,169 +1,234 @@
 import type { DurationMs } from "@carillon/core";
 import type { LaneKind } from "@carillon/store";
-import { DueSpots } from "./lane-scan-heap.js";
-import type { Look, Spot, SpotWatcher } from "./lane-cursor.js";
-import type { Deal, NamespaceTurns } from "./namespace-turns.js";
+import type { LaneCursor, LaneCursorListener, LaneScan } from "./lane-cursors.js";
+import type { NamespaceShares, NamespaceTurns } from "./namespace-turns.js";
 
-/** Who waits for runs. */
+/** How many runs of each kind the workers of a group could take. */
 export interface Wanted {
-  readonly places: number;
-  /** Of the places, those that are free slots. */
+  readonly slots: number;
+  /** How many of the slots are free; for the others a run waits at its worker. */
   readonly free: number;
   /** Workers with a free slot that hold no run which lost a worker before. */
-  readonly apart: number;
+  readonly forLostRuns: number;
 }
 
-/** What one statement looks at. */
-export interface Plan {
-  readonly looks: readonly Look[];
-  /** Most of each namespace, if there are several. */
+/** The lanes that one statement reads. */
+export interface ScanPlan {
+  readonly scans: readonly LaneScan[];
+  /** The most runs of each namespace, if there are several. */
   readonly quotas: ReadonlyMap<number, number> | null;
-  /** The turns that this is part of; null where there is one namespace. */
-  readonly deal: Deal | null;
+  /** The shares that the quotas were computed from; null where there is one namespace. */
+  readonly shares: NamespaceShares | null;
 }
 
-/** Runs that a namespace may have of which nobody knew that it has some. */
-const unexpected = 8;
+/** The most runs of a namespace that is not known to have any. */
+const unexpectedQuota = 8;
 
-/** Lanes of each kind that one statement reads at most; the others have their turn with the next. */
-const mostLanes = 500;
+/** The most lanes of each kind that one statement reads; the others are read by the next. */
+const maxLanes = 500;
 
-/** Lanes of one kind: they are wanted together or not at all. */
-interface Shelf {
+/** Lanes of one kind: runs of them are wanted together or not at all. */
+interface Section {
   readonly kind: LaneKind;
   /** In the order of their turns. */
-  readonly open: Set<Spot>;
-  readonly due: DueSpots;
+  readonly open: Set<LaneCursor>;
+  readonly due: LaneScanHeap;
 }
 
 /**
- * Which of a group's lanes are worth a look: those that are open, and those whose full look is due. What it costs to ask is in
- * proportion to these, not to the lanes that there are.
+ * The lanes of a group that are worth a scan: those that are open, and those whose full scan is due. The cost of a plan is proportional to
+ * these, not to the number of lanes.
  */
-export class LaneAgenda implements SpotWatcher {
-  readonly #periodMs: DurationMs;
-  readonly #spots = new Set<Spot>();
-  readonly #shelves: readonly Shelf[] = (["plain", "solo", "admitted", "lost"] as const).map((kind) => {
-    return { kind, open: new Set<Spot>(), due: new DueSpots() };
+export class LaneScanQueue implements LaneCursorListener {
+  readonly #fullScanIntervalMs: DurationMs;
+  readonly #cursors = new Set<LaneCursor>();
+  readonly #sections: readonly Section[] = (["plain", "solo", "admitted", "lost"] as const).map((kind) => {
+    return { kind, open: new Set<LaneCursor>(), due: new LaneScanHeap() };
   });
 
-  constructor(periodMs: DurationMs) {
-    this.#periodMs = periodMs;
+  constructor(fullScanIntervalMs: DurationMs) {
+    this.#fullScanIntervalMs = fullScanIntervalMs;
   }
 
-  get spots(): ReadonlySet<Spot> {
-    return this.#spots;
+  get cursors(): ReadonlySet<LaneCursor> {
+    return this.#cursors;
   }
 
-  add(spot: Spot): void {
-    if (this.#spots.has(spot)) return;
-    this.#spots.add(spot);
-    spot.watchers.add(this);
-    this.#shelfOf(spot)?.due.add(spot);
-    if (spot.isOpen) this.opened(spot);
+  add(cursor: LaneCursor): void {
+    if (this.#cursors.has(cursor)) return;
+    this.#cursors.add(cursor);
+    cursor.listeners.add(this);
+    this.#sectionOf(cursor)?.due.add(cursor);
+    if (cursor.isOpen) this.opened(cursor);
   }
 
-  opened(spot: Spot): void {
-    this.#shelfOf(spot)?.open.add(spot);
+  opened(cursor: LaneCursor): void {
+    this.#sectionOf(cursor)?.open.add(cursor);
   }
 
-  closed(spot: Spot): void {
-    this.#shelfOf(spot)?.open.delete(spot);
+  closed(cursor: LaneCursor): void {
+    this.#sectionOf(cursor)?.open.delete(cursor);
   }
 
-  /** There may be something to look at, if it is wanted. */
+  /** Some lane is worth a scan, if runs of its kind are wanted. */
   isReady(now: DurationMs): boolean {
-    return this.#shelves.some((shelf) => shelf.open.size > 0 || shelf.due.nextAt() <= now);
+    return this.#sections.some((section) => section.open.size > 0 || section.due.nextAt() <= now);
   }
 
-  /** What is worth looking at now. Whoever asks must tell what came of it. */
-  plan(wanted: Wanted, now: DurationMs, turns: NamespaceTurns): Plan {
-    const worth = new Map<Spot, boolean>();
-    for (const shelf of this.#shelves) if (wantedOf(shelf.kind, wanted) > 0) this.#choose(shelf, worth, now);
-    const isAlone = worth.size === 1;
-    if (isAlone || isOfOne(worth.keys())) {
-      if (worth.size > 0) turns.rest();
-      const looks = [...worth].map(([spot, isFull]) =>
-        spot.look({ most: wantedOf(spot.lane.kind, wanted), isAlone, isFull }),
+  /** The lanes to scan now. The caller must settle the scans, or report that they failed. */
+  plan(wanted: Wanted, now: DurationMs, turns: NamespaceTurns): ScanPlan {
+    const chosen = new Map<LaneCursor, boolean>();
+    for (const section of this.#sections) if (wantedOf(section.kind, wanted) > 0) this.#choose(section, chosen, now);
+    const isAlone = chosen.size === 1;
+    if (isAlone || haveOneNamespace(chosen.keys())) {
+      if (chosen.size > 0) turns.reset();
+      const scans = [...chosen].map(([cursor, isFull]) =>
+        cursor.beginScan({ limit: wantedOf(cursor.lane.kind, wanted), isAlone, isFull }),
       );
-      return { looks, quotas: null, deal: null };
+      return { scans, quotas: null, shares: null };
     }
-    return dealt(worth, wanted, turns);
+    return sharedPlan(chosen, wanted, turns);
   }
 
-  /** When the first lane of a kind that is wanted is due for a full look. */
-  nextFullLook(wanted: Wanted): DurationMs {
-    const times = this.#shelves.map(({ kind, due }) => (wantedOf(kind, wanted) > 0 ? due.nextAt() : Infinity));
+  /** When the full scan of the first lane of a wanted kind is due. */
+  nextFullScanAt(wanted: Wanted): DurationMs {
+    const times = this.#sections.map(({ kind, due }) => (wantedOf(kind, wanted) > 0 ? due.nextAt() : Infinity));
     return Math.min(...times);
   }
 
-  /** Full looks leave room for lanes that are open: half of it, if these need so much. */
-  #choose({ open, due }: Shelf, worth: Map<Spot, boolean>, now: DurationMs): void {
-    // Until it is answered nobody else begins a full look.
-    const againAt = now + this.#periodMs;
-    const mostFull = mostLanes - Math.min(open.size, mostLanes / 2);
+  /** Full scans leave room for open lanes: half of the statement, if these need so much. */
+  #choose({ open, due }: Section, chosen: Map<LaneCursor, boolean>, now: DurationMs): void {
+    // No other full scan of the lane begins before this one is answered.
+    const nextFullScanAt = now + this.#fullScanIntervalMs;
+    const maxFull = maxLanes - Math.min(open.size, maxLanes / 2);
     let count = 0;
-    for (; count < mostFull; count++) {
-      const spot = due.take(now, againAt);
-      if (spot === null) break;
-      if (!spot.isHeld) worth.set(spot, true);
+    for (; count < maxFull; count++) {
+      const cursor = due.take(now, nextFullScanAt);
+      if (cursor === null) break;
+      if (!cursor.isHeld) chosen.set(cursor, true);
     }
-    for (const spot of firstOf(open, mostLanes - count)) {
+    for (const cursor of firstOf(open, maxLanes - count)) {
       // Behind the others, if not all have their turn.
-      if (open.size > mostLanes - count) {
-        open.delete(spot);
-        open.add(spot);
+      if (open.size > maxLanes - count) {
+        open.delete(cursor);
+        open.add(cursor);
       }
-      if (worth.has(spot)) continue;
-      const isFull = now >= spot.fullLookAt;
-      if (isFull) spot.fullLookAt = againAt;
-      worth.set(spot, isFull);
+      if (chosen.has(cursor)) continue;
+      const isFull = now >= cursor.fullScanAt;
+      if (isFull) cursor.fullScanAt = nextFullScanAt;
+      chosen.set(cursor, isFull);
     }
   }
 
-  #shelfOf(spot: Spot): Shelf | undefined {
-    return this.#shelves.find((shelf) => shelf.kind === spot.lane.kind);
+  #sectionOf(cursor: LaneCursor): Section | undefined {
+    return this.#sections.find((section) => section.kind === cursor.lane.kind);
   }
 }
 
-function firstOf(spots: ReadonlySet<Spot>, most: number): Spot[] {
-  const first: Spot[] = [];
-  for (const spot of spots) {
-    if (first.length >= most) break;
-    first.push(spot);
+function firstOf(cursors: ReadonlySet<LaneCursor>, max: number): LaneCursor[] {
+  const first: LaneCursor[] = [];
+  for (const cursor of cursors) {
+    if (first.length >= max) break;
+    first.push(cursor);
   }
   return first;
 }
 
 function wantedOf(kind: LaneKind, wanted: Wanted): number {
-  if (kind === "plain") return wanted.places;
-  return kind === "lost" ? wanted.apart : wanted.free;
+  if (kind === "plain") return wanted.slots;
+  return kind === "lost" ? wanted.forLostRuns : wanted.free;
 }
 
-function isOfOne(spots: Iterable<Spot>): boolean {
+function haveOneNamespace(cursors: Iterable<LaneCursor>): boolean {
   let first: number | null = null;
-  for (const { namespaceId } of spots) {
+  for (const { namespaceId } of cursors) {
     if (first !== null && namespaceId !== first) return false;
     first = namespaceId;
   }
   return true;
 }
 
-/** Each namespace has its turn; one that is looked at only in case it has something may have a little of it. */
-function dealt(worth: ReadonlyMap<Spot, boolean>, wanted: Wanted, turns: NamespaceTurns): Plan {
+/** Each namespace gets its share; one that is only scanned in case it has runs may have a few. */
+function sharedPlan(chosen: ReadonlyMap<LaneCursor, boolean>, wanted: Wanted, turns: NamespaceTurns): ScanPlan {
   const waiting = new Set<number>();
-  for (const spot of worth.keys()) if (spot.isOpen) waiting.add(spot.namespaceId);
-  const deal = turns.deal(waiting, wanted.places);
+  for (const cursor of chosen.keys()) if (cursor.isOpen) waiting.add(cursor.namespaceId);
+  const shares = turns.share(waiting, wanted.slots);
   const quotas = new Map<number, number>();
-  const looks: Look[] = [];
-  for (const [spot, isFull] of worth) {
-    const { namespaceId, lane } = spot;
-    const own = deal.quotas.get(namespaceId);
-    const quota = own === undefined ? unexpected : isFull ? Math.max(1, own) : own;
+  const scans: LaneScan[] = [];
+  for (const [cursor, isFull] of chosen) {
+    const { namespaceId, lane } = cursor;
+    const own = shares.quotas.get(namespaceId);
+    const quota = own === undefined ? unexpectedQuota : isFull ? Math.max(1, own) : own;
     if (quota === 0) continue;
     quotas.set(namespaceId, Math.max(quota, quotas.get(namespaceId) ?? 0));
-    const most = Math.min(quota, wantedOf(lane.kind, wanted));
-    looks.push(spot.look({ most, isAlone: false, isFull }));
+    const limit = Math.min(quota, wantedOf(lane.kind, wanted));
+    scans.push(cursor.beginScan({ limit, isAlone: false, isFull }));
   }
-  return { looks, quotas, deal };
+  return { scans, quotas, shares };
+}
+
+interface Entry {
+  /** When the full scan was due as the entry was written; it may be due later by now, never earlier. */
+  at: DurationMs;
+  readonly cursor: LaneCursor;
+}
+
+/** Binary heap of cursors by their next full scan. An entry whose time moved is corrected when it reaches the top. */
+class LaneScanHeap {
+  readonly #entries: Entry[] = [];
+
+  add(cursor: LaneCursor): void {
+    let index = this.#entries.push({ at: cursor.fullScanAt, cursor }) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!this.#swapIfBefore(index, parent)) return;
+      index = parent;
+    }
+  }
+
+  /** When the first full scan is due; infinite if there is none. */
+  nextAt(): DurationMs {
+    for (;;) {
+      const [first] = this.#entries;
+      if (first === undefined) return Number.POSITIVE_INFINITY;
+      if (first.at >= first.cursor.fullScanAt) return first.at;
+      this.#moveFirst(first, first.cursor.fullScanAt);
+    }
+  }
+
+  /** The first cursor, if its full scan is due; the next full scan of it is due at the given time at the earliest. */
+  take(now: DurationMs, nextFullScanAt: DurationMs): LaneCursor | null {
+    if (this.nextAt() > now) return null;
+    const [first] = this.#entries;
+    if (first === undefined) return null;
+    first.cursor.fullScanAt = nextFullScanAt;
+    this.#moveFirst(first, nextFullScanAt);
+    return first.cursor;
+  }
+
+  #moveFirst(first: Entry, at: DurationMs): void {
+    first.at = at;
+    let index = 0;
+    for (;;) {
+      const left = index * 2 + 1;
+      const child = this.#isBefore(left + 1, left) ? left + 1 : left;
+      if (!this.#swapIfBefore(child, index)) return;
+      index = child;
+    }
+  }
+
+  #isBefore(index: number, other: number): boolean {
+    const a = this.#entries[index];
+    const b = this.#entries[other];
+    return a !== undefined && b !== undefined && a.at < b.at;
+  }
+
+  #swapIfBefore(index: number, other: number): boolean {
+    const a = this.#entries[index];
+    const b = this.#entries[other];
+    if (a === undefined || b === undefined || a.at >= b.at) return false;
+    this.#entries[other] = a;
+    this.#entries[index] = b;
+    return true;
+  }
 }

@@ -1,37 +1,38 @@
 import type { Claimant, WorkerSession } from "../sessions/worker-session.js";
 
-export interface Places {
+/** The slots that one claim may fill. */
+export interface SlotAllocation {
   readonly sessions: readonly WorkerSession[];
-  /** Indexes into the sessions, in the order in which they are filled. */
+  /** One index into the sessions for each slot, in the order in which the slots are filled. */
   readonly order: readonly number[];
-  /** The first so many of them are free slots. */
+  /** How many of them, from the first, are free slots; for the others a run waits at its worker. */
   readonly free: number;
   /** How many of the sessions have a free slot and no run that lost a worker before. */
-  readonly apart: number;
+  readonly forLostRuns: number;
 }
 
-/** Deals out places: free slots before what is given ahead, and of each the worker that has most first. */
-export function dealPlaces(waiting: Iterable<WorkerSession>, most: number, claimant: Claimant): Places {
+/** Allocates slots: free ones before runs that wait at a worker, and of both those of the worker with the most first. */
+export function allocateSlots(waiting: Iterable<WorkerSession>, max: number, claimant: Claimant): SlotAllocation {
   const sessions = [...waiting].filter((session) => session.roomFor(claimant) > 0);
-  const slots = deal(
+  const slots = allocate(
     sessions.map((session) => session.freeFor(claimant)),
-    most,
+    max,
   );
-  const ahead = deal(
+  const ahead = allocate(
     sessions.map((session) => session.roomFor(claimant) - session.freeFor(claimant)),
-    most - slots.length,
+    max - slots.length,
   );
-  const apart = sessions.filter((session) => session.freeFor(claimant) > 0 && !session.hasLost).length;
-  return { sessions, order: [...slots, ...ahead], free: slots.length, apart };
+  const forLostRuns = sessions.filter((session) => session.freeFor(claimant) > 0 && !session.hasLostRun).length;
+  return { sessions, order: [...slots, ...ahead], free: slots.length, forLostRuns };
 }
 
-/** One to each that has most left, then to each that has most left now, and so on. */
-function deal(counts: readonly number[], most: number): number[] {
+/** One of each that has the most left, then one of each that has the most left now, and so on. */
+function allocate(counts: readonly number[], max: number): number[] {
   const byCount = counts.map((count, index) => ({ count, index })).sort((a, b) => b.count - a.count);
   const order: number[] = [];
-  for (let level = byCount[0]?.count ?? 0; level > 0 && order.length < most; level--) {
+  for (let level = byCount[0]?.count ?? 0; level > 0 && order.length < max; level--) {
     for (const { count, index } of byCount) {
-      if (count < level || order.length >= most) break;
+      if (count < level || order.length >= max) break;
       order.push(index);
     }
   }

@@ -1,195 +1,196 @@
 import type { DurationMs, Instant } from "@carillon/core";
+import type { ClaimedRun, DirectRunPlace, DirectRunStore } from "@carillon/store";
 import { SteadyCost } from "../../loops/steady-cost.js";
-import type { ClaimedRun, HandedPlace, HandedRunStore } from "@carillon/store";
-import type { LaneBounds } from "../claims/lane-bounds.js";
-import type { LaneGroup } from "../claims/lane-group.js";
-import type { Offering } from "./slot-offering.js";
+import type { LaneCursors } from "../claims/lane-cursors.js";
+import type { LaneGroup } from "../claims/lane-groups.js";
 import type { WorkerSession } from "../sessions/worker-session.js";
+import type { SlotOfferer } from "./slot-offerer.js";
 
-/** Word that runs of a lane were stored for a worker. */
-export interface HandedWord {
-  /** Who stored them; null: nobody told of them, they were found. */
+/** Runs of a lane were stored for a worker. */
+export interface DirectNotice {
+  /** The node that stored them; null: a scan found them. */
   readonly from: string | null;
   readonly sessionId: string;
   readonly lane: number;
   readonly namespaceId: number;
   readonly ids: readonly string[];
-  /** By which offer, which word of it, and when they were stored; null: by none that counts. */
-  readonly by: { readonly token: string; readonly number: number; readonly at: Instant } | null;
+  /** The offer that was used, the number of the use, and when the runs were stored; null: no offer that counts. */
+  readonly use: { readonly token: string; readonly number: number; readonly at: Instant } | null;
   /** The runs themselves; null: they have to be read. */
   readonly runs: readonly ClaimedRun[] | null;
 }
 
-export interface HandedArrivalsOptions {
-  readonly store: Pick<HandedRunStore, "read" | "find">;
-  readonly offering: Pick<Offering, "isFirst" | "used" | "offeredSince">;
-  readonly bounds: Pick<LaneBounds, "find">;
+export interface DirectArrivalsOptions {
+  readonly store: Pick<DirectRunStore, "read" | "find">;
+  readonly offerer: Pick<SlotOfferer, "isFirstUse" | "offeredSince" | "used">;
+  readonly cursors: Pick<LaneCursors, "find">;
   readonly groups: () => Iterable<LaneGroup>;
-  readonly sessions: () => Iterable<WorkerSession>;
-  readonly find: (sessionId: string) => WorkerSession | null;
+  readonly sessions: {
+    values(): Iterable<WorkerSession>;
+    find(sessionId: string): WorkerSession | null;
+  };
   readonly monotonic: () => DurationMs;
-  readonly onTaken: (session: WorkerSession, runs: readonly ClaimedRun[]) => void;
+  readonly assign: (sessions: readonly WorkerSession[], runs: readonly ClaimedRun[]) => void;
   readonly giveBack: (session: WorkerSession, runs: readonly ClaimedRun[]) => Promise<void>;
-  /** Of these runs, queues again those whose session is gone. */
+  /** Of these runs, queues those again whose session is gone. */
   readonly rescue: (runIds: readonly string[]) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
 /** Runs that this process stores for a worker of its own. */
 export interface Expected {
-  came(runs: readonly ClaimedRun[]): void;
-  /** They were not stored, or nobody knows: then a look finds them. */
+  stored(runs: readonly ClaimedRun[]): void;
+  /** They were not stored, or the answer was lost: then a scan finds them. */
   failed(): void;
 }
 
-const everyMs: DurationMs = 10_000;
-/** Lanes are looked at for so long after the last offer: no statement that uses one takes longer. */
+const scanEveryMs: DurationMs = 10_000;
+/** Lanes are scanned for so long after the last offer: no statement that uses one takes longer. */
 const lookBackMs: DurationMs = 60_000;
-/** By so much our idea of the database's clock may be wrong. */
-const clocksMs: DurationMs = 1_000;
-/** Words that wait for the next look; what is dropped is found by a later one. */
-const mostLater = 1_000;
-/** Looks take at most a twentieth of the time. */
+/** This node's estimate of the database's clock may be off by so much. */
+const clockErrorMs: DurationMs = 1_000;
+/** Notices that wait for the next pass; runs of those that are dropped are found by a later scan. */
+const maxPostponed = 1_000;
+/** Scans take at most a twentieth of the time. */
 const share = 20;
 
 /**
- * Runs that were stored for workers of this gateway. Word of them is only a hint, as any other: it may be lost, or come late. So the lanes of which
- * something was offered are looked at every few seconds, and whatever may have been brought before is read before it is given to a worker.
+ * Runs that were stored for workers of this gateway. A notice of them is only a hint, as any other: it may be lost or late. So the lanes of
+ * which slots were offered are scanned every few seconds, and runs that may have been assigned before are read before they are assigned.
  */
-export class HandedArrivals {
-  readonly #options: HandedArrivalsOptions;
-  /** Runs that are read, or stored by this process: until that is answered nobody else brings them. */
+export class DirectArrivals {
+  readonly #options: DirectArrivalsOptions;
+  /** Runs that are being read, or stored by this process: until the answer, no other notice of them is followed. */
   readonly #underWay = new Set<string>();
-  /** What could not be done now. */
-  #later: HandedWord[] = [];
+  /** Notices that could not be followed yet. */
+  #postponed: DirectNotice[] = [];
   /** Runs of workers that left. */
   #strays: (readonly string[])[] = [];
   /** Runs for which there was no room, and that could not be given back yet. Their worker does not know of them. */
   #back: { readonly session: WorkerSession; readonly runs: readonly ClaimedRun[] }[] = [];
-  /** Runs that a look found, and when: word of them that comes later is old. */
+  /** Runs that a scan found, and when: a later notice of them is old. */
   readonly #found = new Map<string, DurationMs>();
   readonly #cost = new SteadyCost();
-  #nextLookAt: DurationMs = 0;
+  #nextScanAt: DurationMs = 0;
 
-  constructor(options: HandedArrivalsOptions) {
+  constructor(options: DirectArrivalsOptions) {
     this.#options = options;
   }
 
-  /** This process is about to store these for a worker of its own: until that is answered nobody else brings them. */
-  expect(word: HandedWord): Expected {
-    const session = this.#options.find(word.sessionId);
-    // The answer to a question that is under way may bring them.
-    const questions = session === null || session.isAsked ? null : session.questions;
-    this.#begin(word.ids);
+  /** This process is about to store these runs for a worker of its own: until the answer, no other notice of them is followed. */
+  expect(notice: DirectNotice): Expected {
+    const session = this.#options.sessions.find(notice.sessionId);
+    // A verification that is under way may bring them.
+    const verifications = session === null || session.isBeingVerified ? null : session.verifications;
+    this.#begin(notice.ids);
     return {
-      came: (runs) => {
-        this.#end(word.ids);
-        // They are stored: whoever asked for them must not be told otherwise.
+      stored: (runs) => {
+        this.#end(notice.ids);
+        // They are stored: the caller that enqueued them must not get an error.
         try {
-          this.#settle(word, runs, questions);
+          this.#follow(notice, runs, verifications);
         } catch (error) {
           this.#options.onError(error);
         }
       },
-      failed: () => this.#end(word.ids),
+      failed: () => this.#end(notice.ids),
     };
   }
 
-  /** Another process says that it has stored runs. */
-  told(word: HandedWord): void {
-    const session = this.#options.find(word.sessionId);
-    const isNew = session !== null && this.#isNew(session, word);
-    if (isNew && word.runs !== null) this.#give(session, word, word.runs);
-    else void this.#bring(word);
+  /** Another process has stored runs. */
+  receive(notice: DirectNotice): void {
+    const session = this.#options.sessions.find(notice.sessionId);
+    const isNew = session !== null && this.#isNew(session, notice);
+    if (isNew && notice.runs !== null) this.#assign(session, notice, notice.runs);
+    else void this.#read(notice);
   }
 
-  /** Word of runs may have been missed. */
-  missed(): void {
-    this.#nextLookAt = 0;
-    this.look().catch(this.#options.onError);
+  noticesMissed(): void {
+    this.#nextScanAt = 0;
+    this.scan().catch(this.#options.onError);
   }
 
-  /** A session's row is gone: what came for it since it left can be queued again. */
-  async left(): Promise<void> {
+  /** A session's row is gone: runs that were stored for it since it left can be queued again. */
+  async sessionClosed(): Promise<void> {
     for (const ids of this.#strays.splice(0)) await this.#rescue(ids);
   }
 
-  /** What was left to do, and now and then a look for runs that no word told of. */
-  async look(): Promise<void> {
-    await this.left();
+  /** Follows postponed notices, and now and then scans for runs without a notice. */
+  async scan(): Promise<void> {
+    await this.sessionClosed();
     const back = this.#back.splice(0);
-    const later = this.#later.splice(0);
+    const postponed = this.#postponed.splice(0);
     for (const { session, runs } of back) await this.#giveBack(session, runs);
-    for (const word of later) await this.#bring(word);
-    if (this.#options.monotonic() >= this.#nextLookAt) await this.#lookForUntold();
+    for (const notice of postponed) await this.#read(notice);
+    if (this.#options.monotonic() >= this.#nextScanAt) await this.#findUnnoticed();
   }
 
-  async #lookForUntold(): Promise<void> {
-    const { store, offering, monotonic } = this.#options;
+  async #findUnnoticed(): Promise<void> {
+    const { store, offerer, monotonic } = this.#options;
     const startedAt = monotonic();
-    const lanes = offering.offeredSince(startedAt - lookBackMs);
-    const sessions = [...this.#options.sessions()].filter((session) => session.isSteady);
+    const lanes = offerer.offeredSince(startedAt - lookBackMs);
+    const sessions = [...this.#options.sessions.values()].filter((session) => session.isInProcess);
     if (lanes.length === 0 || sessions.length === 0) return;
-    this.#nextLookAt = startedAt + everyMs;
+    this.#nextScanAt = startedAt + scanEveryMs;
     const found = await store.find(
       lanes,
       sessions.map((session) => session.id),
     );
     const tookMs = this.#cost.after(monotonic() - startedAt);
-    this.#nextLookAt = Math.max(this.#nextLookAt, monotonic() + tookMs * share);
-    for (const [id, at] of this.#found) if (at < startedAt - everyMs) this.#found.delete(id);
+    this.#nextScanAt = Math.max(this.#nextScanAt, monotonic() + tookMs * share);
+    for (const [id, at] of this.#found) if (at < startedAt - scanEveryMs) this.#found.delete(id);
     for (const { id } of found) this.#found.set(id, startedAt);
-    for (const word of wordsOf(found)) await this.#bring(word);
+    for (const notice of noticesFor(found)) await this.#read(notice);
   }
 
   /**
-   * Nobody can have brought these before: no other word of the same offer, no look, no answer to what the session holds. Otherwise they are
-   * read, since they may have ended.
+   * Nothing can have assigned these runs before: no other notice of the same use, no scan, no verification of the session. Otherwise they
+   * are read, because they may have ended.
    */
-  #isNew(session: WorkerSession, { from, by, ids, ...place }: HandedWord): boolean {
-    if (from === null || by === null) return false;
-    // Asked first: whatever becomes of this word, nobody can say it again.
-    if (!this.#options.offering.isFirst({ ...place, from }, by.token, by.number)) return false;
-    if (session.isAsked || session.doubt.answeredAt >= by.at - clocksMs) return false;
+  #isNew(session: WorkerSession, { from, use, ids, ...place }: DirectNotice): boolean {
+    if (from === null || use === null) return false;
+    // Checked first: however this notice is followed, no notice may repeat it.
+    if (!this.#options.offerer.isFirstUse({ ...place, from }, use.token, use.number)) return false;
+    if (session.isBeingVerified || session.unconfirmed.checkedAt >= use.at - clockErrorMs) return false;
     return !ids.some((id) => this.#found.has(id));
   }
 
-  /** Read first: whatever was said, only what a session holds by the database is given to its worker. */
-  async #bring(word: HandedWord): Promise<void> {
-    const { store, find, onError } = this.#options;
-    const session = find(word.sessionId);
-    if (session === null) return this.#stray(word.ids);
-    const ids = word.ids.filter((id) => !this.#underWay.has(id) && !session.held.has(id));
+  /** Reads the runs first: only runs that the session holds by the database are assigned to its worker. */
+  async #read(notice: DirectNotice): Promise<void> {
+    const { store, sessions, onError } = this.#options;
+    const session = sessions.find(notice.sessionId);
+    if (session === null) return this.#stray(notice.ids);
+    const ids = notice.ids.filter((id) => !this.#underWay.has(id) && !session.held.has(id));
     if (ids.length === 0) return;
-    if (session.isAsked) return this.#wait(word);
-    const { questions } = session;
+    if (session.isBeingVerified) return this.#postpone(notice);
+    const { verifications } = session;
     this.#begin(ids);
     try {
       const runs = await store.read(session.id, ids);
       this.#end(ids);
-      this.#settle(word, runs, questions);
+      this.#follow(notice, runs, verifications);
     } catch (error) {
       this.#end(ids);
-      this.#wait(word);
+      this.#postpone(notice);
       onError(error);
     }
   }
 
-  /** Whoever was asked for all that it holds has these by that answer, and may have ended them since: they are read again. */
-  #settle(word: HandedWord, runs: readonly ClaimedRun[], questions: number | null): void {
-    const session = this.#options.find(word.sessionId);
-    if (session === null) return void this.#stray(word.ids);
-    if (session.isAsked || session.questions !== questions) this.#wait(word);
-    else this.#give(session, word, runs);
+  /** A session that was verified meanwhile got these runs by that answer, and may have ended them since: they are read again. */
+  #follow(notice: DirectNotice, runs: readonly ClaimedRun[], verifications: number | null): void {
+    const session = this.#options.sessions.find(notice.sessionId);
+    if (session === null) return void this.#stray(notice.ids);
+    if (session.isBeingVerified || session.verifications !== verifications) this.#postpone(notice);
+    else this.#assign(session, notice, runs);
   }
 
-  #wait(word: HandedWord): void {
-    if (this.#later.length < mostLater) this.#later.push(word);
+  #postpone(notice: DirectNotice): void {
+    if (this.#postponed.length < maxPostponed) this.#postponed.push(notice);
   }
 
-  /** The worker left: its row may still be there for a moment, so they are looked at once more. */
+  /** The worker left: its row may still exist for a moment, so the rescue is repeated once. */
   async #stray(ids: readonly string[]): Promise<void> {
-    if (this.#strays.length < mostLater) this.#strays.push(ids);
+    if (this.#strays.length < maxPostponed) this.#strays.push(ids);
     await this.#rescue(ids);
   }
 
@@ -205,16 +206,15 @@ export class HandedArrivals {
     for (const id of ids) this.#underWay.delete(id);
   }
 
-  #give(session: WorkerSession, word: HandedWord, runs: readonly ClaimedRun[]): void {
-    const { offering, onTaken } = this.#options;
-    const { from } = word;
-    const room = this.#roomFor(session, word);
-    const taken = runs.slice(0, room);
+  #assign(session: WorkerSession, notice: DirectNotice, runs: readonly ClaimedRun[]): void {
+    const { offerer, assign } = this.#options;
+    const { from } = notice;
+    const room = this.#roomFor(session, notice);
     const tooMany = runs.slice(room);
-    onTaken(session, taken);
-    if (from !== null) offering.used({ ...word, from }, runs.length, tooMany.length > 0);
-    // Until they are given back they are its own: whoever asks what it holds must not take them for new.
-    for (const run of tooMany) session.know(run);
+    assign([session], runs.slice(0, room));
+    if (from !== null) offerer.used({ ...notice, from }, runs.length, tooMany.length > 0);
+    // The session holds them until they are given back: a verification must not take them for new.
+    for (const run of tooMany) session.hold(run);
     if (tooMany.length > 0) void this.#giveBack(session, tooMany);
   }
 
@@ -228,28 +228,28 @@ export class HandedArrivals {
   }
 
   /**
-   * Only slots in which nobody works: a run must not wait behind another while somebody else could begin it. Claims that are under way count for
-   * nothing: where offers are out they find nothing as a rule, and there is one for all slots every second.
+   * Only slots without a run: a run must not wait behind another while another worker could start it. Claims under way do not count: where
+   * offers are open they find nothing as a rule, and there is one for all slots every second.
    */
-  #roomFor(session: WorkerSession, { lane, namespaceId }: HandedWord): number {
-    const { bounds, groups } = this.#options;
-    const spot = bounds.find(lane, namespaceId);
-    if (spot === null || spot.isHeld) return 0;
+  #roomFor(session: WorkerSession, { lane, namespaceId }: DirectNotice): number {
+    const { cursors, groups } = this.#options;
+    const cursor = cursors.find(lane, namespaceId);
+    if (cursor === null || cursor.isHeld) return 0;
     for (const group of groups())
-      if (group.sessions.has(session) && spot.watchers.has(group.agenda)) return session.unusedFor(group);
+      if (group.sessions.has(session) && cursor.listeners.has(group.scans)) return session.idleFor(group);
     return 0;
   }
 }
 
 /** One for each lane of each session. */
-function wordsOf(found: readonly HandedPlace[]): HandedWord[] {
-  const words = new Map<string, HandedWord & { readonly ids: string[] }>();
+function noticesFor(found: readonly DirectRunPlace[]): DirectNotice[] {
+  const notices = new Map<string, DirectNotice & { readonly ids: string[] }>();
   for (const { id, sessionId, lane, namespaceId } of found) {
     const key = `${sessionId} ${lane} ${namespaceId}`;
-    const word = words.get(key);
-    if (word === undefined)
-      words.set(key, { from: null, sessionId, lane, namespaceId, ids: [id], by: null, runs: null });
-    else word.ids.push(id);
+    const notice = notices.get(key);
+    if (notice === undefined)
+      notices.set(key, { from: null, sessionId, lane, namespaceId, ids: [id], use: null, runs: null });
+    else notice.ids.push(id);
   }
-  return [...words.values()];
+  return [...notices.values()];
 }

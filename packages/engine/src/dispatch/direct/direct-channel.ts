@@ -1,101 +1,110 @@
-import type { Gateway } from "../gateway.js";
-import type { LocalArrival } from "../../enqueue/direct-insert.js";
-import type { Offers } from "../../enqueue/slot-offers.js";
-import { type Database, jsonParam, type Listening, type NewRun, type Notice, type Offer } from "@carillon/store";
-import { handedRun, offerOf, textOfOffer, textOfWord, wordOf } from "./direct-messages.js";
-import { Seal } from "./notice-cipher.js";
+import { type Database, jsonParam, type Listening, type NewRun, type Notice, type SlotOffer } from "@carillon/store";
+import type { EngineContext } from "../../context.js";
+import type { LocalDelivery, SlotOffers } from "../../enqueue/direct-insert.js";
+import type { DirectArrivals } from "./direct-arrivals.js";
+import { NoticeCipher, readNotice, readOffer, toDirectRun, writeNotice, writeOffer } from "./direct-messages.js";
 
-export interface HandOverLineOptions {
-  readonly database: Pick<Database, "listen" | "notify">;
-  readonly gateway: () => Pick<Gateway, "id" | "handed">;
-  readonly offers: Offers;
-  readonly onError: (error: unknown) => void;
+type ChannelContext = Pick<EngineContext, "loopFailed"> & { readonly db: Pick<Database, "listen" | "notify"> };
+
+interface ServedGateway {
+  readonly id: string;
+  readonly arrivals: Pick<DirectArrivals, "expect" | "noticesMissed" | "receive">;
 }
 
-/** Each node has a channel of its own: for offers of others, and for word of runs that others stored for its workers. */
+/** Each node has a channel of its own: for offers of other nodes, and for notices of runs that they stored for its workers. */
 const channelOf = (address: string): string => `carillon_to_${address}`;
 
-/** Carries offers to who stores runs, and word of the runs to who offered, both sealed. Within the node that is a call. */
-export class HandOverLine {
-  readonly #options: HandOverLineOptions;
-  #seal: Seal | null = null;
+/** Carries offers to nodes that store runs, and notices of the runs to the gateway that made the offer, both encrypted. Within the node that is a call. */
+export class DirectChannel {
+  readonly #context: ChannelContext;
+  readonly #offers: SlotOffers;
+  #gateway: ServedGateway | null = null;
+  #cipher: NoticeCipher | null = null;
   #listening: Listening | null = null;
-  #isHeard = false;
+  #isConnected = false;
 
-  constructor(options: HandOverLineOptions) {
-    this.#options = options;
+  constructor(context: ChannelContext, offers: SlotOffers) {
+    this.#context = context;
+    this.#offers = offers;
   }
 
-  /** The secret is known to all nodes and to nobody else. */
+  /** The gateway of this node. */
+  serve(gateway: ServedGateway): void {
+    this.#gateway = gateway;
+  }
+
+  /** All nodes know the secret, and nothing else does. */
   start(secret: Buffer): void {
-    const { database, gateway } = this.#options;
-    this.#seal = new Seal(secret);
-    this.#listening = database.listen(
-      channelOf(this.ownGateway),
-      (text) => this.#take(text),
-      () => gateway().handed.missed(),
-      () => void (this.#isHeard = true),
+    this.#cipher = new NoticeCipher(secret);
+    this.#listening = this.#context.db.listen(
+      channelOf(this.gatewayId),
+      (text) => this.#receive(text),
+      () => this.#served.arrivals.noticesMissed(),
+      () => void (this.#isConnected = true),
     );
   }
 
   async stop(): Promise<void> {
-    this.#isHeard = false;
+    this.#isConnected = false;
     await this.#listening?.stop();
   }
 
-  get ownGateway(): string {
-    return this.#options.gateway().id;
+  get gatewayId(): string {
+    return this.#served.id;
   }
 
-  /** Where others reach this node; null: nowhere yet. */
+  /** Where other nodes reach this one; null: they cannot yet. */
   get address(): string | null {
-    return this.#isHeard ? this.ownGateway : null;
+    return this.#isConnected ? this.gatewayId : null;
   }
 
-  /** Who is not heard makes no offers: it would hear too late of what came of them. */
-  readonly send = (to: string, offer: Offer): void => {
-    const { database, offers } = this.#options;
+  /** A node whose channel is not connected makes no offers: it would get the notices of their uses too late. */
+  readonly sendOffer = (to: string, offer: SlotOffer): void => {
     const channel = channelOf(to);
-    if (to === this.ownGateway) offers.put(offer);
-    else if (this.#isHeard && this.#seal !== null)
-      database.notify(channel, `offer ${this.#seal.close(channel, textOfOffer(offer))}`, true);
+    if (to === this.gatewayId) this.#offers.put(offer);
+    else if (this.#isConnected && this.#cipher !== null)
+      this.#context.db.notify(channel, `offer ${this.#cipher.encrypt(channel, writeOffer(offer))}`, true);
   };
 
-  /** For the statement that stores the runs; null: they cannot be told of. */
-  noticeOf(offer: Offer, number: number, runs: readonly NewRun[]): Notice | null {
+  /** The notice for the statement that stores the runs to send; null: it cannot be sent. */
+  noticeFor(offer: SlotOffer, number: number, runs: readonly NewRun[]): Notice | null {
     const channel = channelOf(offer.gatewayId);
-    const text = textOfWord(this.ownGateway, offer, number, runs);
-    return text === null || this.#seal === null ? null : { channel, payload: this.#seal.close(channel, text) };
+    const text = writeNotice(this.gatewayId, offer, number, runs);
+    return text === null || this.#cipher === null ? null : { channel, payload: this.#cipher.encrypt(channel, text) };
   }
 
-  /** Of an offer of this node itself; null: it is another's. */
-  arrivalOf(offer: Offer, runs: readonly NewRun[]): LocalArrival | null {
-    const { gateway } = this.#options;
-    if (offer.gatewayId !== this.ownGateway) return null;
+  /** For an offer of this node itself; null: it is another's. */
+  expectLocal(offer: SlotOffer, runs: readonly NewRun[]): LocalDelivery | null {
+    if (offer.gatewayId !== this.gatewayId) return null;
     const { sessionId, lane, namespaceId } = offer;
     const ids = runs.map((run) => run.id);
-    // As they are now: whoever asked for them may change what it gave.
+    // As they are now: the caller may change its objects while they are stored.
     const payloads = runs.map((run) => jsonParam(run.payload));
-    const word = { from: this.ownGateway, sessionId, lane, namespaceId, ids, by: null, runs: null };
-    const expected = gateway().handed.expect(word);
-    const handed = (at: number) => (run: NewRun, place: number) =>
-      handedRun({ ...run, payload: payloads[place] ?? "null", session: sessionId, at });
-    return { came: (at) => expected.came(runs.map(handed(at))), failed: () => expected.failed() };
+    const notice = { from: this.gatewayId, sessionId, lane, namespaceId, ids, use: null, runs: null };
+    const expected = this.#served.arrivals.expect(notice);
+    const direct = (at: number) => (run: NewRun, place: number) =>
+      toDirectRun({ ...run, payload: payloads[place] ?? "null", session: sessionId, at });
+    return { stored: (at) => expected.stored(runs.map(direct(at))), failed: () => expected.failed() };
+  }
+
+  get #served(): ServedGateway {
+    if (this.#gateway === null) throw new Error("the direct channel has no gateway yet");
+    return this.#gateway;
   }
 
   /** Nothing is thrown here: it would end the connection that listens, or the process. */
-  #take(text: string): void {
+  #receive(text: string): void {
     try {
       const [kind = "", first = "", second = ""] = text.split(" ", 3);
-      const opened = this.#seal?.open(channelOf(this.ownGateway), kind === "runs" ? second : first) ?? null;
-      if (opened === null) return;
-      const offer = kind === "offer" ? offerOf(opened) : null;
+      const decrypted = this.#cipher?.decrypt(channelOf(this.gatewayId), kind === "runs" ? second : first) ?? null;
+      if (decrypted === null) return;
+      const offer = kind === "offer" ? readOffer(decrypted) : null;
       const at = Number(first);
-      const word = kind === "runs" && Number.isFinite(at) ? wordOf(opened, at) : null;
-      if (offer !== null) this.#options.offers.put(offer);
-      if (word !== null) this.#options.gateway().handed.told(word);
+      const notice = kind === "runs" && Number.isFinite(at) ? readNotice(decrypted, at) : null;
+      if (offer !== null) this.#offers.put(offer);
+      if (notice !== null) this.#served.arrivals.receive(notice);
     } catch (error) {
-      this.#options.onError(error);
+      this.#context.loopFailed("gateway", error);
     }
   }
 }

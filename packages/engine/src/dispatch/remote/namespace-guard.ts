@@ -1,61 +1,68 @@
-import type { NoteAnswer, RunNote } from "@carillon/core";
+import type { DurationMs, NoteAnswer, RunNote } from "@carillon/core";
 import type { NamespaceStore, SessionStore } from "@carillon/store";
-import type { Gateway } from "../gateway.js";
-import { SessionLost } from "../sessions/session-lost.js";
-import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
-import type { RemoteWorkers } from "./remote-workers.js";
+import type { ServedSessions } from "../sessions/served-sessions.js";
+import type { ClaimName } from "../sessions/worker-registration.js";
+import { SessionLost } from "../sessions/worker-session.js";
+import type { Heartbeat, PollAnswer, PollRequest, RemoteRegistration, RemoteWorkers } from "./remote-workers.js";
 
-export interface WorkerDoorOptions {
-  readonly workers: RemoteWorkers;
-  readonly gateway: Pick<Gateway, "namespaceOf">;
-  readonly sessions: Pick<SessionStore, "namespaceOf">;
-  readonly namespaces: Pick<NamespaceStore, "find">;
+export interface NamespaceGuardContext {
+  readonly store: {
+    readonly sessions: Pick<SessionStore, "namespaceOf">;
+    readonly namespaces: Pick<NamespaceStore, "find">;
+  };
 }
 
-/** The worker protocol for callers of a namespace: whoever names a session of another is answered as if there were none. */
-export class WorkerDoor {
-  readonly #options: WorkerDoorOptions;
+export interface NamespaceGuardDeps {
+  readonly workers: RemoteWorkers;
+  readonly sessions: Pick<ServedSessions, "find">;
+}
 
-  constructor(options: WorkerDoorOptions) {
-    this.#options = options;
+/** The worker protocol for callers of a namespace: a session of another namespace is answered as if it did not exist. */
+export class NamespaceGuard {
+  readonly #context: NamespaceGuardContext;
+  readonly #deps: NamespaceGuardDeps;
+
+  constructor(context: NamespaceGuardContext, deps: NamespaceGuardDeps) {
+    this.#context = context;
+    this.#deps = deps;
   }
 
-  get silenceMs(): number {
-    return this.#options.workers.silenceMs;
+  get timeoutMs(): DurationMs {
+    return this.#deps.workers.timeoutMs;
   }
 
   register(worker: RemoteRegistration): Promise<string> {
-    return this.#options.workers.register(worker);
+    return this.#deps.workers.register(worker);
   }
 
   async poll(namespace: string, id: string, request: PollRequest): Promise<PollAnswer> {
     await this.#admit(namespace, id);
-    return this.#options.workers.poll(id, request);
+    return this.#deps.workers.poll(id, request);
   }
 
-  async hear(namespace: string, id: string, sign: SignOfLife): Promise<readonly ClaimName[]> {
+  async heartbeat(namespace: string, id: string, heartbeat: Heartbeat): Promise<readonly ClaimName[]> {
     await this.#admit(namespace, id);
-    return this.#options.workers.hear(id, sign);
+    return this.#deps.workers.heartbeat(id, heartbeat);
   }
 
   async note(namespace: string, id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     await this.#admit(namespace, id);
-    return this.#options.workers.note(id, notes);
+    return this.#deps.workers.note(id, notes);
   }
 
   async giveBack(namespace: string, id: string, runs: readonly ClaimName[]): Promise<void> {
     await this.#admit(namespace, id);
-    return this.#options.workers.giveBack(id, runs);
+    return this.#deps.workers.giveBack(id, runs);
   }
 
-  /** One that is gone already is not missed. */
+  /** Closing a session that is gone already is no error. */
   async close(namespace: string, id: string): Promise<void> {
-    if (await this.#isOf(namespace, id)) await this.#options.workers.close(id);
+    if (await this.#isOf(namespace, id)) await this.#deps.workers.close(id);
   }
 
-  /** Nobody waits here any more. */
+  /** Ends the polls that wait. */
   stop(): void {
-    this.#options.workers.stop();
+    this.#deps.workers.stop();
   }
 
   async #admit(namespace: string, id: string): Promise<void> {
@@ -63,10 +70,10 @@ export class WorkerDoor {
   }
 
   async #isOf(namespace: string, id: string): Promise<boolean> {
-    const { gateway, sessions, namespaces } = this.#options;
+    const { sessions, namespaces } = this.#context.store;
     const asked = await namespaces.find(namespace);
-    // A session never changes its namespace: what this node knows of it is enough.
-    const owner = gateway.namespaceOf(id) ?? (await sessions.namespaceOf(id));
+    // A session never changes its namespace: if this node serves it, no read is needed.
+    const owner = this.#deps.sessions.find(id)?.namespaceId ?? (await sessions.namespaceOf(id));
     return asked !== null && asked === owner;
   }
 }

@@ -1,38 +1,30 @@
 import { type DurationMs, pending, type StopOrder, type Timers } from "@carillon/core";
 import type { Assigned } from "../sessions/to-assignment.js";
-import type { LastWord } from "./worker-expiry.js";
+import type { ClaimName } from "../sessions/worker-registration.js";
 
-interface Named {
-  readonly runId: string;
-  readonly fence: number;
-}
-
-interface Told {
+interface OutboxEntry {
   readonly run: Assigned;
-  /** The number of the poll whose answer brought it; null: none yet, or that answer was lost. */
-  in: number | null;
+  /** The number of the poll whose answer contained it; null: none yet, or that answer was lost. */
+  poll: number | null;
 }
 
-/** A worker elsewhere, between two of its polls: what it is to be told, and whether it waits for it. */
+/** A worker of another process, between two of its polls: the assignments and orders for it, and whether a poll waits for them. */
 export class RemoteSession {
-  readonly lastWord: LastWord;
+  readonly liveness: Liveness;
   readonly #timers: Timers;
-  /** Given to it, and not known to have arrived: the answer that brought them may have been lost. */
-  readonly #outbox = new Map<string, Told>();
+  /** Assigned, and not acknowledged: the answer that contained them may have been lost. */
+  readonly #outbox = new Map<string, OutboxEntry>();
   readonly #stops = new Map<string, StopOrder>();
-  #untold = 0;
+  /** Entries of the outbox that no open answer contains. */
+  #unsent = 0;
   #wake: (() => void) | null = null;
   #polls = 0;
   #lastPoll = 0;
   #drain: "drain" | "leave" | null = null;
 
-  constructor(timers: Timers, lastWord: LastWord) {
+  constructor(timers: Timers, liveness: Liveness) {
     this.#timers = timers;
-    this.lastWord = lastWord;
-  }
-
-  get isWaiting(): boolean {
-    return this.#wake !== null;
+    this.liveness = liveness;
   }
 
   /** Some poll of it is being answered. */
@@ -40,12 +32,12 @@ export class RemoteSession {
     return this.#polls > 0;
   }
 
-  /** Something is on its way to it, or may be. */
-  get isGiven(): boolean {
+  /** Assignments are on their way to it, or may be. */
+  get hasUnacknowledged(): boolean {
     return this.#outbox.size > 0;
   }
 
-  /** Answers the number of the poll: its own, or the next. */
+  /** Returns the number of the poll: its own, or the next. */
   beginPoll(number?: number): number {
     this.#polls++;
     this.#lastPoll = Math.max(this.#lastPoll + 1, number ?? 0);
@@ -56,69 +48,70 @@ export class RemoteSession {
     this.#polls--;
   }
 
-  give(assigned: readonly Assigned[]): void {
+  assign(assigned: readonly Assigned[]): void {
     for (const run of assigned) {
-      if (this.#outbox.get(run.runId)?.in !== null) this.#untold++;
-      this.#outbox.set(run.runId, { run, in: null });
+      if (this.#outbox.get(run.runId)?.poll !== null) this.#unsent++;
+      this.#outbox.set(run.runId, { run, poll: null });
     }
     this.wake();
   }
 
-  tellToStop(orders: readonly StopOrder[]): void {
+  orderStops(orders: readonly StopOrder[]): void {
     for (const order of orders) this.#stops.set(order.runId, order);
     this.wake();
   }
 
-  /** The worker names these: it was told of them. */
-  know(runs: readonly Named[]): void {
+  /** The worker names these claims: their assignments arrived. */
+  acknowledge(claims: readonly ClaimName[]): void {
     if (this.#outbox.size === 0) return;
-    for (const { runId, fence } of runs) {
-      const told = this.#outbox.get(runId);
-      if (told?.run.fence !== fence) continue;
-      if (told.in === null) this.#untold--;
+    for (const { runId, fence } of claims) {
+      const entry = this.#outbox.get(runId);
+      if (entry?.run.fence !== fence) continue;
+      if (entry.poll === null) this.#unsent--;
       this.#outbox.delete(runId);
     }
   }
 
-  /** The answers of all polls up to this one arrived, and with them what they brought. */
-  arrived(upTo: number): void {
-    for (const [runId, told] of this.#outbox) if (told.in !== null && told.in <= upTo) this.#outbox.delete(runId);
+  /** The answers of all polls up to this one arrived, and with them their assignments. */
+  acknowledgeUpTo(poll: number): void {
+    for (const [runId, entry] of this.#outbox)
+      if (entry.poll !== null && entry.poll <= poll) this.#outbox.delete(runId);
   }
 
-  /** All polls up to this one are over, and what is left of what they brought did not arrive: it is told again. */
-  missed(upTo: number): void {
-    for (const told of this.#outbox.values()) {
-      if (told.in === null || told.in > upTo) continue;
-      told.in = null;
-      this.#untold++;
+  /** All polls up to this one are over, and assignments of theirs that are not acknowledged did not arrive: they are sent again. */
+  resendUpTo(poll: number): void {
+    for (const entry of this.#outbox.values()) {
+      if (entry.poll === null || entry.poll > poll) continue;
+      entry.poll = null;
+      this.#unsent++;
     }
   }
 
-  /** What no poll has brought yet; this one does, until that weighs so many characters of payloads: the next poll brings the rest. */
-  takeRuns(poll: number, mostChars = Number.POSITIVE_INFINITY): readonly Assigned[] {
-    if (this.#untold === 0) return [];
+  /** Assignments that no answer contains yet, for the answer of this poll, up to so many characters of payloads: the next poll gets the rest. */
+  takeRuns(poll: number, maxChars = Number.POSITIVE_INFINITY): readonly Assigned[] {
+    if (this.#unsent === 0) return [];
     const taken: Assigned[] = [];
     let chars = 0;
-    for (const told of this.#outbox.values()) {
-      if (told.in !== null) continue;
-      chars += told.run.payloadJson.length;
-      if (chars > mostChars && taken.length > 0) break;
-      told.in = poll;
-      taken.push(told.run);
+    for (const entry of this.#outbox.values()) {
+      if (entry.poll !== null) continue;
+      chars += entry.run.payloadJson.length;
+      if (chars > maxChars && taken.length > 0) break;
+      entry.poll = poll;
+      taken.push(entry.run);
     }
-    this.#untold -= taken.length;
+    this.#unsent -= taken.length;
     return taken;
   }
 
-  /** Orders are passed on once; whoever gives them repeats them as long as it matters. */
+  /** Orders are sent once; the monitor that gives them repeats them as long as it matters. */
   takeStops(): StopOrder[] {
     const stops = [...this.#stops.values()];
     this.#stops.clear();
     return stops;
   }
 
-  /** The worker is to end. It is told once, and again for as long as it is asked for. */
-  tellToDrain(isNotice: boolean): void {
+  /** The worker has to end. The order is sent once, and again for as long as the operator's request stands. */
+  orderDrain(isNotice: boolean): void {
     this.#drain = isNotice ? "leave" : "drain";
     this.wake();
   }
@@ -130,10 +123,10 @@ export class RemoteSession {
   }
 
   get hasNews(): boolean {
-    return this.#untold + this.#stops.size > 0 || this.#drain !== null;
+    return this.#unsent + this.#stops.size > 0 || this.#drain !== null;
   }
 
-  /** Resolves when there is something to tell, when a newer poll waits, when the time is over, or when the caller goes away. */
+  /** Resolves when there is something to send, when a newer poll waits, when the time is over, or when the caller goes away. */
   wait(limitMs: DurationMs, signal?: AbortSignal): Promise<void> {
     this.wake();
     if (this.hasNews || limitMs <= 0 || signal?.aborted) return Promise.resolve();
@@ -153,5 +146,40 @@ export class RemoteSession {
   /** Ends the wait, if there is one. */
   wake(): void {
     this.#wake?.();
+  }
+}
+
+/**
+ * When a worker of another process last sent a heartbeat or a poll, and for how long it counts as connected after that. One with runs: a
+ * third of the worker timeout, because others wait to get them. An idle one may send them rarely: it has no run to rescue.
+ */
+export class Liveness {
+  readonly #timeoutMs: DurationMs;
+  #heartbeatAt: DurationMs;
+  #assignedAt: DurationMs = Number.NEGATIVE_INFINITY;
+
+  constructor(timeoutMs: DurationMs, now: DurationMs) {
+    this.#timeoutMs = timeoutMs;
+    this.#heartbeatAt = now;
+  }
+
+  heartbeat(now: DurationMs): void {
+    this.#heartbeatAt = now;
+  }
+
+  /** Its connection broke: it counts as disconnected until its next heartbeat. */
+  disconnected(): void {
+    this.#heartbeatAt = Number.NEGATIVE_INFINITY;
+    this.#assignedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** An idle worker is assigned runs: from now on it has the time of one with runs. A disconnected worker stays disconnected. */
+  assigned(now: DurationMs): void {
+    if (this.isConnected(now, true)) this.#assignedAt = now;
+  }
+
+  isConnected(now: DurationMs, isIdle: boolean): boolean {
+    if (isIdle) return now - this.#heartbeatAt < (this.#timeoutMs * 2) / 3;
+    return now - Math.max(this.#heartbeatAt, this.#assignedAt) < this.#timeoutMs / 3;
   }
 }

@@ -17,7 +17,7 @@ export interface Ended {
   readonly rankAt: (dueMs: Instant) => number;
 }
 
-/** What a worker's word makes of its run. */
+/** Decides what the outcome that a worker reports means for its run. */
 export function decideCompletion({ run, completion, now, random, rankAt }: Ended): Decision {
   const { outcome } = completion;
   if (outcome.kind === "succeeded") return decideSuccess(run, outcome.outputJson, now - completion.startedAgoMs);
@@ -32,7 +32,7 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     return { kind: "defer", run: { id, fence, session, delayMs, rank, reason: "snoozed" } };
   }
   if (outcome.kind === "waiting") {
-    // The attempt goes on: its timeout and the deadline of its run hold as if a worker were at it.
+    // The attempt goes on: its timeout and the deadline of its run hold as if a worker executed it.
     const timeoutAt = startedAt + (timeoutOf(run.policy) ?? Infinity);
     const until = Math.max(now, Math.min(now + outcome.waitMs, timeoutAt, run.deadline ?? Infinity));
     return { kind: "wait", run: { id, fence, session, until, begunAt: startedAt } };
@@ -52,7 +52,7 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
   if (next.kind === "dead") return { kind: "finish", run: { ...ended, status: "failed", reason, error } };
-  // A try that could only begin after the deadline is none.
+  // A try that could only begin after the deadline is not made.
   if (isPast(run, now + next.delayMs)) return { kind: "finish", run: { ...expired, error } };
   const record: AttemptRecord = {
     attempt,
@@ -67,7 +67,7 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
   return { kind: "retry", run: { id, fence, session, delayMs: next.delayMs, rank, record } };
 }
 
-/** Written out: nearly every run ends so, and an object that is spread together costs ten times as much. */
+/** Written out: nearly every run ends so, and an object built by spreading costs ten times as much. */
 export function decideSuccess({ id, fence, session }: ClaimedRun, output: string, startedAt: Instant): Decision {
   return {
     kind: "finish",

@@ -1,57 +1,41 @@
 import { type NoteAnswer, noteLimits, type RunNote } from "@carillon/core";
 import { upstreamJson, upstreamOf } from "../../dependencies/upstream-runs.js";
-import {
-  type CallbackStore,
-  type ClaimName,
-  Coalescer,
-  isFaultOfRows,
-  type Kept,
-  type RunRecords,
-  type UpstreamReads,
-} from "@carillon/store";
+import { type ClaimName, Coalescer, isFaultOfRows, type Kept } from "@carillon/store";
+import type { DispatchContext } from "../dispatch-context.js";
 import type { WorkerSession } from "../sessions/worker-session.js";
 
 type NoteOf<Kind extends RunNote["kind"]> = Extract<RunNote, { kind: Kind }>;
 
 type Question = NoteOf<"checkpoint_load" | "step_load" | "last_success" | "upstream" | "alive">;
 
-export interface NotesOptions {
-  readonly records: RunRecords;
-  readonly callbacks: Pick<CallbackStore, "open">;
-  readonly upstream: UpstreamReads;
-}
-
 const bounds = { maxBatch: 500, maxQueued: 20_000 };
 const done: NoteAnswer = { kind: "done" };
 const lost: NoteAnswer = { kind: "lost" };
 
 /**
- * Keeps what handlers leave behind, and finds it for them. Notes of all workers of this node share statements: the first goes at
- * once, those that come meanwhile go together. To be told of a note twice does no harm.
+ * Stores and reads what handlers keep while they run: checkpoints, progress, steps, logs, once blocks and callbacks. Requests of all
+ * workers of this node share statements: the first is sent at once, those that arrive meanwhile go together. A repeated request is harmless.
  */
-export class Notes {
-  readonly #records: RunRecords;
-  readonly #callbacks: NotesOptions["callbacks"];
-  readonly #upstreamReads: UpstreamReads;
-  readonly #checkpoints: Keeper<"checkpoint">;
-  readonly #progress: Keeper<"progress">;
-  readonly #steps: Keeper<"step">;
-  readonly #logs: Keeper<"log">;
+export class HandlerState {
+  readonly #store: DispatchContext["store"];
+  readonly #checkpoints: Writer<"checkpoint">;
+  readonly #progress: Writer<"progress">;
+  readonly #steps: Writer<"step">;
+  readonly #logs: Writer<"log">;
 
-  constructor({ records, callbacks, upstream }: NotesOptions) {
-    this.#records = records;
-    this.#callbacks = callbacks;
-    this.#upstreamReads = upstream;
-    this.#checkpoints = keeper((notes) =>
+  constructor(store: DispatchContext["store"]) {
+    const { records } = store;
+    this.#store = store;
+    this.#checkpoints = writer((notes) =>
       records.keepCheckpoints(notes.map((one) => ({ ...one, value: one.valueJson }))),
     );
-    this.#progress = keeper((notes) => records.keepProgress(notes));
-    this.#steps = keeper((notes) => records.keepSteps(notes.map((one) => ({ ...one, value: one.valueJson }))));
-    this.#logs = keeper((notes) => records.log(notes));
+    this.#progress = writer((notes) => records.keepProgress(notes));
+    this.#steps = writer((notes) => records.keepSteps(notes.map((one) => ({ ...one, value: one.valueJson }))));
+    this.#logs = writer((notes) => records.log(notes));
   }
 
-  /** One answer to each, in their order. `isOver` tells claims that the session does not hold. */
-  take(
+  /** One answer to each, in their order. `isOver` decides whether the session no longer holds the claim of a request. */
+  answer(
     session: WorkerSession,
     notes: readonly RunNote[],
     isOver: (note: RunNote) => boolean,
@@ -60,19 +44,19 @@ export class Notes {
   }
 
   async #answer(session: WorkerSession, note: RunNote, isOver: boolean): Promise<NoteAnswer> {
-    // What was done once was done, whoever has the run by now.
+    // The block was executed, also if another session holds the run by now.
     if (isOver && note.kind !== "once_end") return lost;
     const refusal = refusalOf(note);
     if (refusal !== null) return { kind: "refused", message: refusal };
     try {
-      return await this.#take(session, note);
+      return await this.#execute(session, note);
     } catch (error) {
       if (!isFaultOfRows(error)) throw error;
       return { kind: "refused", message: `it cannot be stored: ${error instanceof Error ? error.message : "?"}` };
     }
   }
 
-  #take(session: WorkerSession, note: RunNote): Promise<NoteAnswer> {
+  #execute(session: WorkerSession, note: RunNote): Promise<NoteAnswer> {
     const claim = { session: session.id, id: note.runId, fence: note.fence };
     switch (note.kind) {
       case "checkpoint":
@@ -97,9 +81,9 @@ export class Notes {
   async #find(session: WorkerSession, note: Question): Promise<NoteAnswer> {
     switch (note.kind) {
       case "checkpoint_load":
-        return answerOf((await this.#records.checkpoints([note.runId])).get(note.runId));
+        return answerOf((await this.#store.records.checkpoints([note.runId])).get(note.runId));
       case "step_load":
-        return answerOf((await this.#records.steps([{ id: note.runId, name: note.name }]))[0]);
+        return answerOf((await this.#store.records.steps([{ id: note.runId, name: note.name }]))[0]);
       case "last_success":
         return this.#lastSuccess(session, note);
       case "upstream":
@@ -110,12 +94,12 @@ export class Notes {
   }
 
   async #openCallback(claim: ClaimName, { tokenHash }: NoteOf<"callback">): Promise<NoteAnswer> {
-    const came = await this.#callbacks.open(claim, tokenHash);
-    return came === "lost" ? lost : answerOf(came);
+    const answered = await this.#store.callbacks.open(claim, tokenHash);
+    return answered === "lost" ? lost : answerOf(answered);
   }
 
   async #endOnce(session: WorkerSession, claim: ClaimName, note: NoteOf<"once_end">): Promise<NoteAnswer> {
-    return (await this.#records.endOnce(session.namespaceOf(note.runId), note.key, claim, note.valueJson))
+    return (await this.#store.records.endOnce(session.namespaceOf(note.runId), note.key, claim, note.valueJson))
       ? done
       : lost;
   }
@@ -123,33 +107,33 @@ export class Notes {
   async #beginOnce(session: WorkerSession, claim: ClaimName, note: NoteOf<"once_begin">): Promise<NoteAnswer> {
     const namespaceId = session.namespaceOf(note.runId);
     session.beginOnce(note.runId);
-    const found = await this.#records.findOnce(namespaceId, note.key);
+    const found = await this.#store.records.findOnce(namespaceId, note.key);
     if (found !== null && found !== "busy") return answerOf(found);
-    if (await this.#records.beginOnce(claim, note.key, note.keepMs)) return done;
-    const since = await this.#records.findOnce(namespaceId, note.key);
+    if (await this.#store.records.beginOnce(claim, note.key, note.keepMs)) return done;
+    const since = await this.#store.records.findOnce(namespaceId, note.key);
     return since === null || since === "busy" ? { kind: "busy" } : answerOf(since);
   }
 
   async #lastSuccess(session: WorkerSession, { runId }: RunNote): Promise<NoteAnswer> {
     const jobId = session.held.get(runId)?.jobId ?? null;
-    // A one-off job is its run: there was none before.
+    // A one-off job is its run: no run of it succeeded before.
     if (jobId === null || jobId === runId) return done;
-    return answerOf(await this.#records.lastSuccess(session.namespaceOf(runId), jobId));
+    return answerOf(await this.#store.records.lastSuccess(session.namespaceOf(runId), jobId));
   }
 
   async #upstream(session: WorkerSession, { runId }: RunNote): Promise<NoteAnswer> {
     const trigger = session.held.get(runId)?.trigger ?? "";
-    const runs = await upstreamOf(this.#upstreamReads, session.namespaceOf(runId), trigger);
+    const runs = await upstreamOf(this.#store.upstream, session.namespaceOf(runId), trigger);
     const last = Math.max(0, ...runs.map((run) => run.finishedAt));
     return runs.length === 0 ? done : { kind: "value", valueJson: upstreamJson(runs), at: last };
   }
 }
 
-type Keeper<Kind extends RunNote["kind"]> = Coalescer<NoteOf<Kind> & ClaimName, NoteAnswer>;
+type Writer<Kind extends RunNote["kind"]> = Coalescer<NoteOf<Kind> & ClaimName, NoteAnswer>;
 
-function keeper<Kind extends RunNote["kind"]>(
+function writer<Kind extends RunNote["kind"]>(
   keep: (notes: readonly (NoteOf<Kind> & ClaimName)[]) => Promise<ReadonlySet<string>>,
-): Keeper<Kind> {
+): Writer<Kind> {
   return new Coalescer({
     ...bounds,
     write: async (notes) => {
@@ -163,7 +147,7 @@ function answerOf(found: Kept | null | undefined): NoteAnswer {
   return found === null || found === undefined ? done : { kind: "value", valueJson: found.value, at: found.at };
 }
 
-/** Workers keep these bounds by themselves; who does not is told. */
+/** Workers keep within these bounds by themselves; a request beyond them is refused with the reason. */
 function refusalOf(note: RunNote): string | null {
   if ("valueJson" in note && Buffer.byteLength(note.valueJson) > noteLimits.valueBytes) {
     return `a ${note.kind} may have ${noteLimits.valueBytes} bytes as JSON`;

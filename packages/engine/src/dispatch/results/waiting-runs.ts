@@ -1,85 +1,91 @@
 import {
   type CallbackAnswer,
   callbackOutcome,
-  type Clock,
   type DurationMs,
   type Instant,
   callbackSessionId,
   callbackTimeoutOutcome,
   type Outcome,
 } from "@carillon/core";
+import type { CalledRun, ClaimedRun } from "@carillon/store";
 import { SteadyCost } from "../../loops/steady-cost.js";
-import type { CallbackTaken } from "./callbacks.js";
-import type { CallbackStore, CalledRun, ClaimedRun, ClaimStore, LaneStore } from "@carillon/store";
+import type { DispatchContext } from "../dispatch-context.js";
 import type { Results } from "./results.js";
 
-export interface WaitingRunsOptions {
-  readonly callbacks: CallbackStore;
-  readonly claims: Pick<ClaimStore, "recall" | "accepted">;
-  readonly lanes: Pick<LaneStore, "get" | "list">;
-  readonly results: Pick<Results, "takeOf">;
-  readonly clock: Pick<Clock, "monotonic">;
-  /** The database's clock. */
-  readonly now: () => Instant;
-  readonly batch: number;
+/**
+ * taken: the run has ended with this answer, or will as soon as its worker reports that it waits. used: it was answered before. over: the
+ * run no longer waits for it. unknown: there is no such token, or it was long ago.
+ */
+export type CallbackTaken = "taken" | "used" | "over" | "unknown";
+
+export interface Callbacks {
+  /** `tokenHash` is the SHA-256 of the token, in hexadecimal. Durable when it is taken. */
+  answerCallback(tokenHash: string, answer: CallbackAnswer): Promise<CallbackTaken>;
 }
 
 const everyMs: DurationMs = 1_000;
-/** A look for runs that are to stop reads all that wait; it takes at most a twentieth of the time. */
+/** A scan for stopped runs reads all that wait; it takes at most a twentieth of the time. */
 const stopsEveryMs: DurationMs = 5_000;
 const share = 20;
-/** Between a callback that is recorded and the end of its run. */
-const longAgoMs: DurationMs = 86_400_000;
+/** The most between a recorded callback and the end of its run. */
+const maxSettleMs: DurationMs = 86_400_000;
 
 /**
- * Runs that go on without a worker until somebody ends them by a callback. The run's row stays under its claim, with nobody's session;
- * who ends it matches that. Safe on every node at once: what two do, one finds done.
+ * Runs that wait without a worker until a callback ends them. The run's row stays under its claim, with a session id of zeros; the
+ * statement that ends it matches that. Safe on every node at once: of two that end a run, one matches no row.
  */
 export class WaitingRuns {
-  readonly #options: WaitingRunsOptions;
+  readonly #context: DispatchContext;
+  readonly #results: Pick<Results, "takeUnheld">;
   #stopsAt = Number.NEGATIVE_INFINITY;
   readonly #cost = new SteadyCost();
 
-  constructor(options: WaitingRunsOptions) {
-    this.#options = options;
+  constructor(context: DispatchContext, results: Pick<Results, "takeUnheld">) {
+    this.#context = context;
+    this.#results = results;
+    context.loops.register("callbacks", () => this.tick());
   }
 
-  /** A callback came. Durable when it is taken, also when the run does not wait yet. */
+  /** A callback was received. Durable when it is taken, also when the run does not wait yet. */
   async answer(tokenHash: string, answer: CallbackAnswer): Promise<CallbackTaken> {
-    const { callbacks, claims, now } = this.#options;
+    const { store, now } = this.#context;
+    const { callbacks, claims } = store;
     const called = await callbacks.answer(tokenHash, answer);
     if (called === null) return callbacks.state(tokenHash);
     if (!called.waits) return "taken";
     if ((await this.#settle([called])).has(called.id)) return "taken";
-    // Another node may have been faster to do what it says.
-    const done = await claims.accepted(callbackSessionId, [{ ...called, isSuccess: false }], now() - longAgoMs);
+    // Another node may have ended the run with this answer.
+    const done = await claims.accepted(callbackSessionId, [{ ...called, isSuccess: false }], now() - maxSettleMs);
     return done.has(called.id) ? "taken" : "over";
   }
 
-  /** One bounded pass; answers after how long the next is due. */
+  /** One bounded pass; returns after how long the next is due. */
   async tick(): Promise<DurationMs> {
-    const { callbacks, clock, batch } = this.#options;
+    const { clock, store, limits } = this.#context;
+    const { callbacks } = store;
+    const { claimBatch: batch } = limits;
     const expired = await callbacks.expire(batch);
     const due = await callbacks.due(batch);
     await this.#settle(due);
-    if (clock.monotonic() >= this.#stopsAt) await this.lookForStops();
+    if (clock.monotonic() >= this.#stopsAt) await this.endStopped();
     return expired === batch || due.length === batch ? 0 : everyMs;
   }
 
-  /** Ends those that are to stop: there is no worker to be told. */
-  async lookForStops(): Promise<void> {
-    const { callbacks, clock, batch } = this.#options;
-    const begunAt = clock.monotonic();
-    await this.#settle(await callbacks.stopped(batch));
+  /** Ends runs that were cancelled or expired: there is no worker to order a stop. */
+  async endStopped(): Promise<void> {
+    const { clock, store, limits } = this.#context;
+    const startedAt = clock.monotonic();
+    await this.#settle(await store.callbacks.stopped(limits.claimBatch));
     const now = clock.monotonic();
-    this.#stopsAt = now + Math.max(stopsEveryMs, this.#cost.after(now - begunAt) * share);
+    this.#stopsAt = now + Math.max(stopsEveryMs, this.#cost.after(now - startedAt) * share);
   }
 
-  /** Ends what was called, or closed, or is to stop. Answers the runs that this changed. */
+  /** Ends runs that were called back, expired or cancelled. Returns the runs that this ended. */
   async #settle(called: readonly CalledRun[]): Promise<ReadonlySet<string>> {
     if (called.length === 0) return new Set();
-    const { callbacks, claims, results, now } = this.#options;
-    const runs = await claims.recall(
+    const { store, now } = this.#context;
+    const { callbacks, claims } = store;
+    const runs = await claims.heldAmong(
       callbackSessionId,
       called.map((one) => one.id),
     );
@@ -92,21 +98,21 @@ export class WaitingRuns {
       const outcome = outcomeOf(one, run, at);
       return [{ run, completion: { runId: run.id, fence: run.fence, startedAgoMs, outcome } }];
     });
-    const accepted = await results.takeOf(ended);
+    const accepted = await this.#results.takeUnheld(ended);
     await callbacks.settle(called);
     return accepted;
   }
 
   /** Another node may have made the lane of such a run. */
   async #knowLanes(runs: readonly ClaimedRun[]): Promise<void> {
-    const { lanes } = this.#options;
+    const { lanes } = this.#context.store;
     if (runs.some((run) => lanes.get(run.lane) === null)) await lanes.list();
   }
 }
 
 function outcomeOf({ answer, begunAt }: CalledRun, run: ClaimedRun, now: Instant): Outcome {
   const isOver = run.isStopped || (run.deadline !== null && now >= run.deadline);
-  // What was done was done, although it was to stop.
+  // A success counts, although the run was cancelled.
   if (answer?.status === "succeeded") return callbackOutcome(answer);
   if (isOver) return { kind: "cancelled", error: answer === null ? null : answer.error };
   return answer === null ? callbackTimeoutOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);

@@ -1,76 +1,65 @@
-import type { Clock, DurationMs } from "@carillon/core";
+import { type DeadSession, freedBy, type LostRun, type RunStore, type SessionStore } from "@carillon/store";
 import { HeartbeatMonitor } from "../../cluster/detection/heartbeat-monitor.js";
-import type { OnEngineEvent } from "../../events.js";
-import { announceEnded } from "../../runs/announce-ended.js";
-import { tellLateEnds } from "../../runs/sla-events.js";
-import {
-  type DeadSession,
-  freedBy,
-  type LostRun,
-  type Queued,
-  type RunStore,
-  type SessionStore,
-} from "@carillon/store";
+import { announceEnded, emitLateEnds } from "../../runs/run-events.js";
+import type { DispatchContext } from "../dispatch-context.js";
+import type { EngineLimits } from "../../options.js";
 
-export interface RescuerOptions {
-  readonly sessions: SessionStore;
-  readonly runs: Pick<RunStore, "lost" | "rescue" | "buryLost" | "endStopped">;
-  readonly clock: Clock;
-  /** A worker that is silent for so long is taken for dead. */
-  readonly silenceMs: DurationMs;
-  readonly mostLosses: number;
-  readonly batch: number;
-  readonly onQueued: (queued: readonly Queued[]) => void;
-  /** Runs of these jobs ended for which others of the same job may wait. */
-  readonly onFreed: (jobIds: readonly string[]) => void;
-  readonly onEvent: OnEngineEvent;
+export interface RescuerContext extends Pick<DispatchContext, "clock" | "emit" | "loops"> {
+  readonly store: {
+    readonly sessions: Pick<SessionStore, "closeOfDeadNodes" | "expire" | "list">;
+    readonly runs: Pick<RunStore, "buryLost" | "endStopped" | "lost" | "rescue">;
+  };
+  readonly limits: Pick<EngineLimits, "maxLosses" | "rescueBatch" | "workerTimeoutMs">;
+  readonly wakeups: Pick<DispatchContext["wakeups"], "publish" | "runsQueued">;
 }
 
-/** A look for lost runs reads all live runs. Without a reason it is made so seldom, for whoever died between expiring and rescuing. */
+/** A sweep for lost runs reads all live runs. Without a reason it is made so rarely, for a node that dies between expiring and rescuing. */
 const idleSweepMs = 60_000;
-/** With one it is made until nothing was found so often: the first may have passed over what others had locked. */
+/** With a reason it is made until so many found nothing: the first may have skipped rows that others had locked. */
 const sweepsPerReason = 3;
 
 /** Gives the runs of dead workers to others. Safe on every node at once: the session's row decides. */
 export class Rescuer {
-  readonly #options: RescuerOptions;
-  readonly #watch: HeartbeatMonitor;
+  readonly #context: RescuerContext;
+  readonly #monitor: HeartbeatMonitor;
   #known: ReadonlySet<string> = new Set();
-  /** Declared dead by this node and not told of yet: what each left is known after the next look. */
-  #untold: DeadSession[] = [];
+  /** Sessions that this node declared dead and has not announced: the next sweep counts the runs that each left. */
+  #unannounced: DeadSession[] = [];
   #sweepsLeft = sweepsPerReason;
   #lastSweep = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RescuerOptions) {
-    this.#options = options;
-    this.#watch = new HeartbeatMonitor({ limitMs: options.silenceMs, maxGapMs: options.silenceMs / 2 });
+  constructor(context: RescuerContext) {
+    this.#context = context;
+    const limitMs = context.limits.workerTimeoutMs;
+    this.#monitor = new HeartbeatMonitor({ limitMs, maxGapMs: limitMs / 2 });
+    context.loops.register("rescuer", async () => ((await this.tick()) > 0 ? 0 : limitMs / 5));
   }
 
-  /** One pass; answers how many runs dead workers had left. */
+  /** One pass; returns the number of runs that dead workers had left. */
   async tick(): Promise<number> {
-    const { clock } = this.#options;
-    if (await this.#lookForGone()) this.#sweepsLeft = sweepsPerReason;
+    const { clock } = this.#context;
+    if (await this.#findEndedSessions()) this.#sweepsLeft = sweepsPerReason;
     const now = clock.monotonic();
     if (this.#sweepsLeft === 0 && now - this.#lastSweep < idleSweepMs) return 0;
     const { lost, rescued } = await this.#sweep();
     this.#lastSweep = now;
-    // What is left may be locked by somebody who hangs: it is looked for until nothing is.
+    // The rest may be locked by a transaction that hangs: sweeps go on until none is left.
     if (lost > 0) this.#sweepsLeft = sweepsPerReason;
     else if (this.#sweepsLeft > 0) this.#sweepsLeft--;
     return rescued;
   }
 
-  /** Declares silent sessions dead; says whether any went away since the last time, whoever did it. */
-  async #lookForGone(): Promise<boolean> {
-    const { sessions, clock, onEvent } = this.#options;
-    const listed = await sessions.list();
-    const silent = this.#watch.observe(listed, clock.monotonic());
-    const expired = silent.length === 0 ? [] : await sessions.expire(silent);
-    this.#untold.push(...expired);
-    const orphaned = await sessions.closeOfDeadNodes();
-    this.#untold.push(...orphaned);
+  /** Declares silent sessions dead; returns whether any session went away since the last pass, ended by any node. */
+  async #findEndedSessions(): Promise<boolean> {
+    const { store, clock, emit } = this.#context;
+    const listed = await store.sessions.list();
+    const silent = this.#monitor.observe(listed, clock.monotonic());
+    const expired = silent.length === 0 ? [] : await store.sessions.expire(silent);
+    this.#unannounced.push(...expired);
+    const orphaned = await store.sessions.closeOfDeadNodes();
+    this.#unannounced.push(...orphaned);
     const ended = expired.length + orphaned.length;
-    if (ended > 0) onEvent({ type: "session.expired", count: ended });
+    if (ended > 0) emit({ type: "session.expired", count: ended });
     const before = this.#known;
     this.#known = new Set(listed.map((session) => session.id));
     for (const id of before) if (!this.#known.has(id)) return true;
@@ -78,35 +67,67 @@ export class Rescuer {
   }
 
   async #sweep(): Promise<{ readonly lost: number; readonly rescued: number }> {
-    const { runs, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
-    const found = await runs.lost(batch);
-    this.#tellDead(found);
+    const { store, limits, emit, wakeups } = this.#context;
+    const found = await store.runs.lost(limits.rescueBatch);
+    this.#announceDead(found);
     const lost = found.map((run) => run.id);
     if (lost.length === 0) return { lost: 0, rescued: 0 };
-    const buried = await runs.buryLost(lost, mostLosses);
-    announceEnded(buried, "failed", onEvent);
-    tellLateEnds(buried, onEvent);
-    onFreed(freedBy(buried));
-    const rescued = await runs.rescue(lost, mostLosses);
+    const buried = await store.runs.buryLost(lost, limits.maxLosses);
+    announceEnded(buried, "failed", emit);
+    emitLateEnds(buried, emit);
+    publishFreed(wakeups, freedBy(buried));
+    const rescued = await store.runs.rescue(lost, limits.maxLosses);
     const again = rescued.filter((run) => !run.isStopped);
     const others = new Set(again.map((run) => run.id));
-    // Also those that a node gave back before it died: they were to stop, and nobody is to begin them.
-    const ended = await runs.endStopped(lost.filter((id) => !others.has(id)));
-    announceEnded(ended, "cancelled", onEvent);
-    onFreed(freedBy(ended));
-    if (again.length > 0) onEvent({ type: "run.rescued", count: again.length });
-    onQueued(again);
+    // Also runs that were stopped, and that a node gave back before it died: no worker may start them.
+    await endStopped(
+      this.#context,
+      lost.filter((id) => !others.has(id)),
+    );
+    if (again.length > 0) emit({ type: "run.rescued", count: again.length });
+    wakeups.runsQueued(again);
     return { lost: lost.length, rescued: rescued.length };
   }
 
-  /** Each once, with the runs that this look found: of more than one look's worth the others are not counted. */
-  #tellDead(lost: readonly LostRun[]): void {
-    if (this.#untold.length === 0) return;
+  /** Announces each session once, with its runs that this sweep found: those beyond one batch are not counted. */
+  #announceDead(lost: readonly LostRun[]): void {
+    if (this.#unannounced.length === 0) return;
     const left = new Map<string | null, number>();
     for (const { sessionId } of lost) left.set(sessionId, (left.get(sessionId) ?? 0) + 1);
-    for (const { id: sessionId, namespaceId, name } of this.#untold.splice(0)) {
+    for (const { id: sessionId, namespaceId, name } of this.#unannounced.splice(0)) {
       const runs = left.get(sessionId) ?? 0;
-      this.#options.onEvent({ type: "session.lost", namespaceId, sessionId, name, runs });
+      this.#context.emit({ type: "session.lost", namespaceId, sessionId, name, runs });
     }
   }
+}
+
+type StopContext = Pick<RescuerContext, "emit" | "wakeups"> & {
+  readonly store: { readonly runs: Pick<RunStore, "endStopped"> };
+};
+
+/** Of these queued runs, ends those that were stopped while a worker had them: no worker may start them again. */
+export async function endStopped({ store, emit, wakeups }: StopContext, runIds: readonly string[]): Promise<void> {
+  const ended = await store.runs.endStopped(runIds);
+  announceEnded(ended, "cancelled", emit);
+  publishFreed(wakeups, freedBy(ended));
+}
+
+/** Of these runs, queues those again whose session is gone. */
+export async function rescueRuns(
+  context: StopContext & { readonly store: { readonly runs: Pick<RunStore, "rescue"> } } & {
+    readonly limits: Pick<EngineLimits, "maxLosses">;
+  },
+  runIds: readonly string[],
+): Promise<void> {
+  const rescued = await context.store.runs.rescue(runIds, context.limits.maxLosses);
+  await endStopped(
+    context,
+    rescued.filter((run) => run.isStopped).map((run) => run.id),
+  );
+  context.wakeups.runsQueued(rescued.filter((run) => !run.isStopped));
+}
+
+/** Runs of these jobs ended, for which other runs of the same job may wait. */
+export function publishFreed(wakeups: Pick<DispatchContext["wakeups"], "publish">, jobIds: readonly string[]): void {
+  if (jobIds.length > 0) wakeups.publish("overlap.freed", jobIds);
 }

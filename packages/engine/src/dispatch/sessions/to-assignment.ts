@@ -1,12 +1,12 @@
 import { type Assignment, defaultRetryPolicy, type DurationMs, type Instant, retryOf, timeoutOf } from "@carillon/core";
 import type { ClaimedRun, Lane } from "@carillon/store";
 
-/** An assignment that has its payload as the stored JSON; it is read when somebody asks for it. */
+/** An assignment with its payload as the stored JSON, which is parsed when the payload is read. */
 export type Assigned = Assignment & { readonly payloadJson: string };
 
-/** A claimed run as its worker sees it. */
-export function assignmentOf(run: ClaimedRun, lane: Lane | null): Assigned {
-  if (lane === null) throw new Error(`a run of the lane ${run.lane} was claimed, which is not known`);
+/** Converts a claimed run to the form in which its worker gets it. */
+export function toAssignment(run: ClaimedRun, lane: Lane | null): Assigned {
+  if (lane === null) throw new Error(`run ${run.id} was claimed from lane ${run.lane}, which this node does not know`);
   return new AssignedRun(run, lane);
 }
 
@@ -45,7 +45,7 @@ class AssignedRun implements Assigned {
     this.tracestate = policy.tracestate;
   }
 
-  /** Read anew each time: whoever runs it asks once, and most of its life the run waits for somebody. */
+  /** Parsed at every read: a handler reads it once, and most of the time the run only waits. */
   get payload(): unknown {
     return JSON.parse(this.payloadJson);
   }

@@ -1,47 +1,45 @@
 import type { DurationMs, StopOrder } from "@carillon/core";
-import type { Assigned } from "./to-assignment.js";
 import type { TaskDefaults, WorkerSkills } from "@carillon/store";
+import type { Assigned } from "./to-assignment.js";
 
 export interface WorkerRegistration extends WorkerSkills {
-  /** To which it belongs. */
+  /** The namespace that the worker belongs to. */
   readonly namespace: string;
-  /** Those whose runs it takes, `*` alone for every one; left out: its own. */
+  /** The namespaces whose runs it takes, `*` alone for every one; left out: its own. */
   readonly namespaces?: readonly string[];
   readonly name: string;
-  /** `*` alone stands for every queue, also for those that do not exist yet. */
+  /** `*` alone stands for every queue, also for queues that do not exist yet. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
-  /** By task, what its runs are like where nobody says otherwise. Of a task that is not named nothing is said. */
+  /** Defaults for the runs of a task, by task. A task that is not named keeps the defaults that it has. */
   readonly defaults?: Readonly<Record<string, TaskDefaults>>;
-  /** Runs that may wait at the worker beyond its slots; left out: as many as it does in a twentieth of a second. */
+  /** How many runs may wait at the worker beyond its slots; left out: as many as it finishes in a twentieth of a second. */
   readonly ahead?: number;
-  /** Set for a worker inside a node: it dies with it. */
+  /** Set for a worker inside a node: its session ends with the node. */
   readonly nodeId: string | null;
   readonly onAssign: (assignments: readonly Assigned[]) => void;
-  /** Says whether a worker elsewhere was heard of lately; one in this process lives as long as the node. */
-  readonly isHeard?: () => boolean;
-  /** Called with runs that the worker holds and is asked to stop, again and again until they have ended. */
+  /** Whether a worker of another process was connected lately; left out for a worker in this process, which lives as long as the node. */
+  readonly isConnected?: () => boolean;
+  /** Called with runs that the worker holds and has to stop, repeatedly until they have ended. */
   readonly onStop: (orders: readonly StopOrder[]) => void;
   readonly onLost: () => void;
   /**
-   * An operator wants the worker to end; with a notice: at once, since its machine goes. One inside a node goes on until that stops,
-   * but is given nothing more.
+   * An operator asks the worker to end; with a notice: at once, because its machine goes away. A worker inside a node goes on until the
+   * node stops, but is assigned nothing more.
    */
   readonly onDrain?: (isNotice: boolean) => void;
 }
 
 /** A run under one claim. */
-export interface ClaimOf {
+export interface ClaimName {
   readonly runId: string;
   readonly fence: number;
 }
 
-/** How a worker is spoken to. */
-export type WorkerHandlers = Pick<WorkerRegistration, "onAssign" | "onStop" | "onLost" | "isHeard" | "onDrain">;
+/** The calls by which the gateway reaches a worker. */
+export type WorkerHandlers = Pick<WorkerRegistration, "onAssign" | "onStop" | "onLost" | "isConnected" | "onDrain">;
 
-export interface StartedRun {
-  readonly runId: string;
-  readonly fence: number;
+export interface StartedRun extends ClaimName {
   readonly agoMs: DurationMs;
 }

@@ -1,39 +1,58 @@
-import type { RunPolicy } from "@carillon/core";
-import type { WorkerState, WorkerView } from "@carillon/store";
+import type { SessionKind, SessionStore, WorkerState, WorkerView } from "@carillon/store";
+import type { EngineContext } from "../../context.js";
 import type { Page, PageRequest } from "../../requests.js";
+import type { ServedSessions } from "./served-sessions.js";
+import { type RunToServe, type Served, type Unserved, whoServes, whyUnserved } from "./why-unserved.js";
 
-/** Why no worker can take a run, whatever becomes free. */
-export interface Unserved {
-  readonly code:
-    | "no_worker_for_task"
-    | "no_worker_for_queue"
-    | "no_worker_for_version"
-    | "no_worker_with_labels"
-    | "only_spot_workers"
-    | "workers_cordoned";
-  /** One sentence for people. */
-  readonly detail: string;
-}
-
-/** Who can take a run. */
-export interface Served {
-  readonly workers: number;
-  readonly slots: number;
-}
-
-/** What tells which workers can take a run. */
-export interface RunToServe {
-  readonly task: string;
-  readonly queue: string;
-  readonly policy: Pick<RunPolicy, "requires">;
-}
+type WorkersContext = Pick<EngineContext, "inNamespace"> & { readonly store: { readonly sessions: SessionStore } };
 
 /** Workers as operators see them: those that live, or died a moment ago. */
-export interface Workers {
-  listWorkers(namespace: string, page: PageRequest): Promise<Page<WorkerView>>;
-  getWorker(namespace: string, id: string): Promise<WorkerView | null>;
-  /** Null: there is no such worker. Its node knows at once if it is this one, else with the next sign of life. */
-  askWorker(namespace: string, id: string, state: WorkerState): Promise<WorkerView | null>;
-  /** Null: some worker that lives can take such runs. */
-  whyUnserved(namespace: string, run: RunToServe): Promise<Unserved | null>;
+export class Workers {
+  readonly #context: WorkersContext;
+  readonly #sessions: Pick<ServedSessions, "requestState">;
+
+  constructor(context: WorkersContext, sessions: Pick<ServedSessions, "requestState">) {
+    this.#context = context;
+    this.#sessions = sessions;
+  }
+
+  list(namespace: string, { pageSize, after }: PageRequest): Promise<Page<WorkerView>> {
+    return this.#context.inNamespace(namespace, async (id) => {
+      const page = { limit: pageSize + 1, ...(after !== undefined && { before: after }) };
+      const found = await this.#context.store.sessions.views(id, page);
+      const rows = found.slice(0, pageSize);
+      return { rows, next: found.length > pageSize ? (rows.at(-1)?.id ?? null) : null };
+    });
+  }
+
+  get(namespace: string, workerId: string): Promise<WorkerView | null> {
+    return this.#context.inNamespace(namespace, (id) => this.#view(id, workerId));
+  }
+
+  /** Null: there is no such worker. Its node applies the state at once if it is this one, else with the next heartbeat. */
+  requestState(namespace: string, workerId: string, state: WorkerState): Promise<WorkerView | null> {
+    return this.#context.inNamespace(namespace, async (id) => {
+      if (!(await this.#context.store.sessions.ask(id, workerId, state))) return null;
+      await this.#sessions.requestState(workerId, state);
+      return this.#view(id, workerId);
+    });
+  }
+
+  /** Null: some live worker can take such runs. */
+  whyUnserved(namespace: string, run: RunToServe): Promise<Unserved | null> {
+    return this.#context.inNamespace(namespace, async (id) => whyUnserved(run, await this.#kinds(id, run)));
+  }
+
+  /** The live workers that can take the run, or why none can. */
+  async whoServes(namespaceId: number, run: RunToServe): Promise<Served | Unserved> {
+    return whoServes(run, await this.#kinds(namespaceId, run));
+  }
+
+  #kinds(namespaceId: number, { task }: RunToServe): Promise<readonly SessionKind[]> {
+    return this.#context.store.sessions.kinds(namespaceId, task);
+  }
+
+  async #view(namespaceId: number, id: string): Promise<WorkerView | null> {
+    return (await this.#context.store.sessions.views(namespaceId, { id, limit: 1 }))[0] ?? null;
+  }
 }

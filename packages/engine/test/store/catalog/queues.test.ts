@@ -127,9 +127,9 @@ describe("a queue", () => {
 describe("a paused queue", () => {
   it("hands out nothing, neither by a hint nor by a full look, and goes on where it was when it is resumed", async () => {
     const queues = api();
-    const { gateway } = gatewayOver(h, { fullLookMs: 20 });
+    const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
     gateways.push(gateway);
-    h.store.queueBook.onPausesChanged(() => gateway.queuesChanged());
+    h.store.queueBook.onPausesChanged(() => gateway.holdsChanged());
     await queues.pause("default", "default", { reason: "the provider is down", until: null }, { actor: "ann" });
     const paused = await EagerWorker.over(gateway);
     const free = await EagerWorker.over(gateway, { queues: ["other"] });
@@ -173,7 +173,7 @@ describe("a pause with an end", () => {
     };
     const { gateway } = gatewayOver(h);
     gateways.push(gateway);
-    h.store.queueBook.onPausesChanged(() => gateway.queuesChanged());
+    h.store.queueBook.onPausesChanged(() => gateway.holdsChanged());
     const run = await h.run({});
     const until = Date.now() + 3_600_000;
     const paused = await queues.pause("default", "default", { reason: "moving", until }, nobody);

@@ -34,7 +34,7 @@ async function claim(session: string, lanes: readonly number[]): Promise<Claimed
 
 async function end({ id, fence, session }: ClaimedRun): Promise<void> {
   const how = { status: "succeeded", reason: null, output: "null", error: null, startedAt: Date.now() } as const;
-  await h.store.claims.exchange({ succeeded: [{ id, fence, session, ...how }], demand: null });
+  await h.store.claims.completeAndClaim({ succeeded: [{ id, fence, session, ...how }], demand: null });
 }
 
 const retry = { delayMs: 3_600_000, rank: 0, record: { attempt: 1 } as never };
@@ -190,10 +190,11 @@ describe("two gateways of a strict queue", () => {
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     const all: Gateway[] = [];
-    const hint = (queued: readonly { lane: number; rank: number }[]): void => {
+    const runsQueued = (queued: readonly { lane: number; rank: number }[]): void => {
       for (const gateway of all) gateway.hint(queued);
     };
-    const made = [gatewayOver(h, { onQueued: hint }), gatewayOver(h, { onQueued: hint })];
+    const over = { wakeups: { runsQueued } };
+    const made = [gatewayOver(h, over), gatewayOver(h, over)];
     all.push(...made.map(({ gateway }) => gateway));
     gateways.push(...all);
     const outcome = { kind: "succeeded", outputJson: "null" } as const;
@@ -215,12 +216,12 @@ describe("two gateways of a strict queue", () => {
   });
 
   it("find a run whose hint was lost, and a lane that was made after they began", async () => {
-    const { gateway } = gatewayOver(h, { fullLookMs: 30 });
+    const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 30 } });
     gateways.push(gateway);
     const given = new Promise<string>((resolve) => {
       void open(gateway, (_, assigned) => resolve(assigned[0]?.runId ?? "")).then(async () => {
         await runs(1, await laneOf());
-        await gateway.look();
+        await gateway.scan();
       });
     });
     expect(await given).not.toBe("");

@@ -16,7 +16,7 @@ let tests = 0;
 let task = "";
 beforeAll(async () => {
   h = await storeHarness();
-  ({ gateway, events } = gatewayOver(h, { onTasksChanged: () => void hints++ }));
+  ({ gateway, events } = gatewayOver(h, { wakeups: { announce: () => void hints++ } }));
 });
 afterAll(async () => {
   gateway.stop();

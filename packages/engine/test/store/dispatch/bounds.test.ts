@@ -36,7 +36,7 @@ describe("a run below the bound from which its lane is read", () => {
   });
 
   it("is claimed by the next full look when its hint is lost", async () => {
-    const made = gatewayOver(h, { fullLookMs: 50 });
+    const made = gatewayOver(h, { limits: { fullScanIntervalMs: 50 } });
     const worker = await over(made);
     const rank = Date.now();
     await h.run({ rank });
@@ -87,13 +87,13 @@ describe("the order of claims", () => {
     for (const [offset, lane] of [plain, solo, plain, solo, plain].entries())
       await h.run({ rank: rank + offset, lane });
     const session = await h.session();
-    const read = { namespaceId: 1, low: Number.MIN_SAFE_INTEGER, most: 5 };
+    const read = { namespaceId: 1, fromRank: Number.MIN_SAFE_INTEGER, limit: 5 };
     const reads = [
       { ...read, lane: plain, isSolo: false },
       { ...read, lane: solo, isSolo: true },
     ];
-    const demand = { gatewayId, sessions: [session], places: [0, 0, 0, 0, 0], free: 2, reads };
-    const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
+    const demand = { gatewayId, sessions: [session], slots: [0, 0, 0, 0, 0], free: 2, reads };
+    const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
   });
 
@@ -103,9 +103,9 @@ describe("the order of claims", () => {
     const [a, b] = [await h.session(), await h.session()];
     await h.store.sessions.close(b);
     const lane = await laneOf();
-    const reads = [{ lane, namespaceId: 1, low: Number.MIN_SAFE_INTEGER, most: 6, isSolo: false }];
-    const demand = { gatewayId, sessions: [a, b], places: [0, 1, 0, 1, 0, 1], free: 6, reads };
-    const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
+    const reads = [{ lane, namespaceId: 1, fromRank: Number.MIN_SAFE_INTEGER, limit: 6, isSolo: false }];
+    const demand = { gatewayId, sessions: [a, b], slots: [0, 1, 0, 1, 0, 1], free: 6, reads };
+    const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => [run.rank - rank, run.session])).toEqual([
       [0, a],
       [2, a],

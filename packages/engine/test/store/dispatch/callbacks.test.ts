@@ -241,7 +241,7 @@ describe("a worker that is lost after it handed its run on", () => {
     await h.store.sessions.close(session);
     expect(await h.store.runs.lost(10)).toEqual([]);
     expect(await h.store.runs.rescue([id], 3)).toEqual([]);
-    expect(await h.store.claims.recall(callbackSessionId, [id])).toMatchObject([{ id, fence: 1 }]);
+    expect(await h.store.claims.heldAmong(callbackSessionId, [id])).toMatchObject([{ id, fence: 1 }]);
     // Its worker sends the same again when the answer did not arrive.
     expect(await h.store.claims.accepted(session, [{ id, fence: 1, isSuccess: false }], 0)).toEqual(new Set([id]));
   });

@@ -14,12 +14,12 @@ beforeEach(async () => {
   const gate = new Promise<void>((resolve) => (openGate = resolve));
   const claims: ClaimStore = {
     ...h.store.claims,
-    async exchange(request) {
+    async completeAndClaim(request) {
       if (isGated) await gate;
-      return h.store.claims.exchange(request);
+      return h.store.claims.completeAndClaim(request);
     },
   };
-  ({ gateway } = gatewayOver(h, { claims }));
+  ({ gateway } = gatewayOver(h, { store: { claims } }));
 });
 afterEach(() => {
   gateway.stop();
@@ -29,7 +29,7 @@ afterEach(() => {
 it("a worker is given nothing more when it is said to be cordoned, whatever was under way [INV-6]", async () => {
   isGated = true;
   const cordoned = await EagerWorker.over(gateway);
-  const said = gateway.ask(cordoned.session, "cordoned").then(() => [...cordoned.ids]);
+  const said = gateway.sessions.requestState(cordoned.session, "cordoned").then(() => [...cordoned.ids]);
   const first = await h.run();
   isGated = false;
   openGate();

@@ -8,7 +8,7 @@ import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
-const mostLosses = 3;
+const maxLosses = 3;
 
 let h: StoreHarness;
 let frail: FrailDatabase;
@@ -47,9 +47,9 @@ const succeeds = ends({ kind: "succeeded", outputJson: '"first"' });
 
 /** Every statement that changes a run, and what makes a gateway send it; null: that a worker waits. */
 const statements: readonly (readonly [statement: string, act: Act | null])[] = [
-  ["run.exchange", null],
+  ["run.complete_and_claim", null],
   ["run.claim_strict", null],
-  ["run.exchange", succeeds],
+  ["run.complete_and_claim", succeeds],
   ["run.finish", ends(failed(false))],
   ["run.retry", ends(failed(true))],
   ["run.defer", ends({ kind: "snoozed", delayMs: 1 })],
@@ -75,7 +75,7 @@ async function failing(work: Promise<unknown>): Promise<void> {
 
 async function nodeOver(queue: string): Promise<Node> {
   const store = createEngineStore(frail.database);
-  const harness = gatewayOver(h, { claims: store.claims });
+  const harness = gatewayOver(h, { store: { claims: store.claims } });
   gateways.push(harness.gateway);
   let take: (given: Assigned) => void = () => undefined;
   const given = new Promise<Assigned>((resolve) => (take = resolve));
@@ -98,8 +98,8 @@ async function nodeOver(queue: string): Promise<Node> {
 async function rescue(session: string): Promise<void> {
   await h.store.sessions.close(session);
   const lost = (await h.store.runs.lost(100)).map((run) => run.id);
-  await h.store.runs.buryLost(lost, mostLosses);
-  await h.store.runs.rescue(lost, mostLosses);
+  await h.store.runs.buryLost(lost, maxLosses);
+  await h.store.runs.rescue(lost, maxLosses);
   const waiting = "state in ('scheduled', 'retrying')";
   await h.db.query({ text: `update carillon.run set state = 'queued', run_at = now() where ${waiting}` });
 }
@@ -122,7 +122,7 @@ describe("a run ends once, although the node that hands it out is lost", () => {
     node.gateway.stop();
     await rescue(node.session);
 
-    const { gateway } = gatewayOver(h, { fullLookMs: 20 });
+    const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
     gateways.push(gateway);
     const isEnded = async () => (await h.store.reads.finished(1, [id], 0)).length === 1;
     const before = await isEnded();

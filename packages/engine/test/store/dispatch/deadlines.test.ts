@@ -102,10 +102,10 @@ describe("a run at a worker", () => {
   it("is asked to stop at its deadline and has failed when it does", async () => {
     const { id, session, fence, orders } = await atWorker();
     now += 59_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(orders).toEqual([]);
     now += 1_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(orders).toEqual([{ runId: id, fence, reason: "expired" }]);
     const outcome = { kind: "cancelled", error: failed } as const;
     await made.gateway.complete(session, [{ runId: id, fence, startedAgoMs: 0, outcome }]);
@@ -115,7 +115,7 @@ describe("a run at a worker", () => {
   it("is ended by the server when its worker does not, after a grace time; what it brings then is refused [INV-4]", async () => {
     const { id, session, fence } = await atWorker();
     now += 70_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(await finished(id)).toMatchObject({ status: "failed", status_reason: "expired" });
     const late = { runId: id, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } } as const;
     expect((await made.gateway.complete(session, [late])).size).toBe(0);
@@ -228,7 +228,7 @@ describe("a job with a deadline", () => {
     const second = await engine.api.runNow("default", { id }, {}, { actor: null });
     expect(second.status).toBe("blocked");
     await h.until(() => h.events.some((event) => event.type === "run.finished" && event.runId === first.id));
-    const journal = new JournalTask("work", () => h.look());
+    const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
     await h.until(() => journal.begun === 1);
     expect((await engine.api.getRun("default", second.id))?.status).toBe("running");

@@ -19,8 +19,8 @@ afterEach(async () => {
   await h.close();
 });
 
-function gatewayWith(batch: number, fullLookMs = 3_600_000): Gateway {
-  const { gateway } = gatewayOver(h, { batch, fullLookMs });
+function gatewayWith(claimBatch: number, fullScanIntervalMs = 3_600_000): Gateway {
+  const { gateway } = gatewayOver(h, { limits: { claimBatch, fullScanIntervalMs } });
   gateways.push(gateway);
   return gateway;
 }
@@ -156,7 +156,7 @@ describe("workers that serve several namespaces", () => {
       onLost: () => undefined,
     });
     await fill(id, 5);
-    await next.look();
+    await next.scan();
     next.resume(worker.session);
     while (told.length < 5) await new Promise((resolve) => setImmediate(resolve));
     expect(told).toHaveLength(5);

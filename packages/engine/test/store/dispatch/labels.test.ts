@@ -16,8 +16,8 @@ afterEach(() => {
   return h.close();
 });
 
-function gatewayWith(fullLookMs: number): Gateway {
-  const { gateway } = gatewayOver(h, { fullLookMs });
+function gatewayWith(fullScanIntervalMs: number): Gateway {
+  const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs } });
   gateways.push(gateway);
   return gateway;
 }

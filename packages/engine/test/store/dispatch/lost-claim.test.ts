@@ -18,7 +18,7 @@ afterEach(() => {
 
 /** One look is one claim: the test calls it, nothing else does. */
 async function worker(over: Partial<ClaimStore>) {
-  const { gateway, errors } = gatewayOver(h, { claims: { ...h.store.claims, ...over }, now: () => now });
+  const { gateway, errors } = gatewayOver(h, { store: { claims: { ...h.store.claims, ...over } }, now: () => now });
   gateways.push(gateway);
   const given: Assigned[] = [];
   const session = await gateway.open({
@@ -39,15 +39,15 @@ async function worker(over: Partial<ClaimStore>) {
 const success = (runId: string, fence: number) =>
   ({ runId, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "null" } }) as const;
 
-/** Fails the first exchange that claims, after or instead of doing it. */
+/** Fails the first statement that claims, after or instead of executing it. */
 function losing(does: "answer" | "request"): { over: Partial<ClaimStore>; late: () => Promise<unknown> } {
   let late: (() => Promise<unknown>) | null = null;
   return {
     late: async () => late?.(),
     over: {
-      async exchange(request) {
-        if (late !== null || request.demand === null) return h.store.claims.exchange(request);
-        late = () => h.store.claims.exchange(request);
+      async completeAndClaim(request) {
+        if (late !== null || request.demand === null) return h.store.claims.completeAndClaim(request);
+        late = () => h.store.claims.completeAndClaim(request);
         if (does === "answer") await late();
         throw new Error("the connection was reset");
       },
@@ -60,10 +60,10 @@ describe("a claim whose answer is lost", () => {
     const id = await h.run();
     const { gateway, session, given, errors } = await worker(losing("answer").over);
     await errors.next();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toMatchObject([{ runId: id, fence: 1 }]);
     now += 5_000;
-    await gateway.look();
+    await gateway.scan();
     expect(given).toHaveLength(1);
     expect([...(await gateway.complete(session, [success(id, 1)]))]).toEqual([id]);
   });
@@ -72,30 +72,30 @@ describe("a claim whose answer is lost", () => {
     const id = await h.run();
     // Every later claim finds nothing, as if it were held.
     const lost = losing("request");
-    let exchanges = 0;
+    let calls = 0;
     const { gateway, given, errors } = await worker({
-      async exchange(request) {
-        if (exchanges++ === 0) return (lost.over.exchange ?? h.store.claims.exchange)(request);
-        return h.store.claims.exchange({ ...request, demand: null });
+      async completeAndClaim(request) {
+        if (calls++ === 0) return (lost.over.completeAndClaim ?? h.store.claims.completeAndClaim)(request);
+        return h.store.claims.completeAndClaim({ ...request, demand: null });
       },
     });
     await errors.next();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toEqual([]);
     await lost.late();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toEqual([]);
     now += 1_000;
-    await gateway.look();
+    await gateway.scan();
     expect(given).toMatchObject([{ runId: id, fence: 1 }]);
   });
 
   it("does not bring back a run that ends while the gateway asks", async () => {
     const id = await h.run();
-    let exchanges = 0;
+    let calls = 0;
     const { gateway, session, given, errors } = await worker({
-      async exchange(request) {
-        if (exchanges++ !== 1) return h.store.claims.exchange(request);
+      async completeAndClaim(request) {
+        if (calls++ !== 1) return h.store.claims.completeAndClaim(request);
         throw new Error("the connection was reset");
       },
       async held(sessions) {
@@ -107,17 +107,17 @@ describe("a claim whose answer is lost", () => {
     while (given.length === 0) await new Promise((resolve) => setImmediate(resolve));
     gateway.hintAll();
     await errors.next();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toHaveLength(1);
   });
 
   it("is asked about only as long as it may still be done", async () => {
     let asked = 0;
-    let exchanges = 0;
+    let calls = 0;
     const { gateway, errors } = await worker({
-      async exchange(request) {
-        if (exchanges++ === 0) throw new Error("the connection was reset");
-        return h.store.claims.exchange({ ...request, demand: null });
+      async completeAndClaim(request) {
+        if (calls++ === 0) throw new Error("the connection was reset");
+        return h.store.claims.completeAndClaim({ ...request, demand: null });
       },
       async held() {
         asked += 1;
@@ -126,7 +126,7 @@ describe("a claim whose answer is lost", () => {
     });
     await errors.next();
     for (let second = 0; second < 60; second++) {
-      await gateway.look();
+      await gateway.scan();
       now += 1_000;
     }
     expect(asked).toBe(31);

@@ -55,10 +55,10 @@ describe("an attempt whose worker lives and never ends it", () => {
   it("is ended by the server at its timeout and a grace; the next try follows", async () => {
     const { id, run, orders } = await stuck();
     monotonic += 65_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(await status(id)).toMatchObject({ status: "running" });
     monotonic += 1;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(await status(id)).toMatchObject({ status: "retrying", attempt: 1 });
     expect((await status(id))?.attempts?.[0]).toMatchObject({ outcome: "timeout", error: { type: "TimeoutError" } });
     expect(orders).toEqual([{ runId: id, fence: run.fence, reason: "timeout" }]);
@@ -67,7 +67,7 @@ describe("an attempt whose worker lives and never ends it", () => {
   it("cannot bring its result any more [INV-4]", async () => {
     const { id, session, run } = await stuck();
     monotonic += 100_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     const outcome = { kind: "succeeded", outputJson: "1" } as const;
     const late = { runId: id, fence: run.fence, startedAgoMs: 0, outcome };
     expect((await made.gateway.complete(session, [late])).size).toBe(0);
@@ -77,7 +77,7 @@ describe("an attempt whose worker lives and never ends it", () => {
   it("leaves room for another: the slot counts as free again", async () => {
     const { id, session } = await stuck();
     monotonic += 100_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     const other = await h.run();
     made.gateway.hintAll();
     while ((await status(other))?.status !== "running");
@@ -89,13 +89,13 @@ describe("an attempt whose worker lives and never ends it", () => {
 describe("a run whose worker lives and never says that it began", () => {
   it("is given to others after its time and a grace, with nothing spent; what its worker brings is refused [INV-4]", async () => {
     const { id, session, run, orders } = await silent();
-    await made.gateway.look();
+    await made.gateway.scan();
     monotonic += 70_000;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(await status(id)).toMatchObject({ status: "running" });
     await made.gateway.pause(session);
     monotonic += 1;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect(await status(id)).toMatchObject({ status: "queued", attempt: 0, losses: 0 });
     expect(orders).toEqual([{ runId: id, fence: run.fence, reason: "not_started" }]);
     const outcome = { kind: "succeeded", outputJson: "1" } as const;
@@ -106,9 +106,9 @@ describe("a run whose worker lives and never says that it began", () => {
   it("has failed if it may be begun once: it counts as begun from its claim [INV-4]", async () => {
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
     const { id } = await silent({ lane, policy: { timeoutMs: 60_000, guarantee: "at_most_once" } });
-    await made.gateway.look();
+    await made.gateway.scan();
     monotonic += 70_001;
-    await made.gateway.look();
+    await made.gateway.scan();
     expect((await h.store.reads.finished(1, [id], 0))[0]).toMatchObject({ status: "failed", status_reason: "timeout" });
   });
 
@@ -118,9 +118,9 @@ describe("a run whose worker lives and never says that it began", () => {
     try {
       const handlers = { onAssign: () => undefined, onStop: () => undefined, onLost: () => undefined };
       await other.gateway.adopt(session, handlers);
-      await other.gateway.look();
+      await other.gateway.scan();
       monotonic += 70_001;
-      await other.gateway.look();
+      await other.gateway.scan();
       expect(await status(id)).toMatchObject({ status: "retrying", attempt: 1 });
     } finally {
       other.gateway.stop();

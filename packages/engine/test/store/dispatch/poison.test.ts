@@ -3,7 +3,7 @@ import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { gatewayId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
-const mostLosses = 3;
+const maxLosses = 3;
 
 let h: StoreHarness;
 let made: GatewayHarness;
@@ -42,8 +42,8 @@ async function firstRuns(): Promise<{ session: string; given: readonly Assigned[
 
 async function sweep(): Promise<void> {
   const lost = (await h.store.runs.lost(1_000)).map((run) => run.id);
-  await h.store.runs.buryLost(lost, mostLosses);
-  await h.store.runs.rescue(lost, mostLosses);
+  await h.store.runs.buryLost(lost, maxLosses);
+  await h.store.runs.rescue(lost, maxLosses);
 }
 
 /** The worker's process is gone; all that it held had begun. */
@@ -81,11 +81,11 @@ it("a run that takes its worker down ends after few losses, and none of its neig
     }
     left = ids.length - (await h.store.reads.finished(1, ids, 0)).length;
   }
-  expect(deaths).toBe(mostLosses + 1);
+  expect(deaths).toBe(maxLosses + 1);
   const ended = await h.store.reads.finished(1, ids, 0);
   expect(ended.filter((run) => run.status === "failed").map((run) => run.id)).toEqual([poison]);
   // A neighbour met it twice, at the most: from then on both were apart.
-  expect(Math.max(...ended.filter((run) => run.id !== poison).map((run) => run.losses))).toBeLessThan(mostLosses);
+  expect(Math.max(...ended.filter((run) => run.id !== poison).map((run) => run.losses))).toBeLessThan(maxLosses);
 });
 
 it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]", async () => {
@@ -94,11 +94,11 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
   const session = await h.session();
   const low = Number.MIN_SAFE_INTEGER;
   const reads = (await h.store.lanes.list()).map(({ id, kind }) => {
-    return { lane: id, namespaceId: 1, low, most: 200, isSolo: kind !== "plain" };
+    return { lane: id, namespaceId: 1, fromRank: low, limit: 200, isSolo: kind !== "plain" };
   });
-  const places = Array.from({ length: 200 }, () => 0);
-  const demand = { gatewayId, sessions: [session], places, free: 10, reads };
-  expect((await h.store.claims.exchange({ succeeded: [], demand })).claimed).toHaveLength(200);
+  const slots = Array.from({ length: 200 }, () => 0);
+  const demand = { gatewayId, sessions: [session], slots, free: 10, reads };
+  expect((await h.store.claims.completeAndClaim({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);
     await sweep();

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RemoteWorkers } from "../../../src/dispatch/remote/remote-workers.js";
+import { dispatchContext } from "../../harness/dispatch-context.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
-import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
-const silenceMs = 15_000;
 const worker = { namespace: "default", name: "w", queues: ["default"], tasks: ["echo"], slots: 2, ahead: 0 };
 const nothing = { completions: [], held: [], waitMs: 0 } as const;
 const long = { ...nothing, waitMs: 60_000 } as const;
@@ -21,9 +21,7 @@ afterEach(() => {
 function node() {
   const { gateway } = gatewayOver(h);
   stops.push(() => gateway.stop());
-  const { clock, timers } = hostPorts;
-  const { claims, sessions } = h.store;
-  const remote = new RemoteWorkers({ gateway, claims, sessions, clock, timers, now: Date.now, silenceMs });
+  const remote = new RemoteWorkers(dispatchContext({ store: h.store }), gateway);
   return { gateway, remote };
 }
 
@@ -136,7 +134,7 @@ describe("a worker elsewhere", () => {
     const before = await beat();
     await gateway.heartbeat();
     expect(await beat()).toBe(before);
-    await remote.hear(id, {});
+    await remote.heartbeat(id, {});
     await gateway.heartbeat();
     expect(await beat()).not.toBe(before);
   });

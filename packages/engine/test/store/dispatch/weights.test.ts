@@ -107,8 +107,8 @@ describe("a run that takes several slots", () => {
     await heavy(1);
     await light(40);
     gateway.hintAll();
-    await gateway.look();
-    await gateway.look();
+    await gateway.scan();
+    await gateway.scan();
     for (let ended = 0; ended < 3; ended++) await worker.end("echo");
     expect([worker.count("echo"), worker.count("encode")]).toEqual([7, 0]);
     await worker.end("echo");
@@ -122,8 +122,8 @@ describe("a run that takes several slots", () => {
     await light(10);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("echo") === 10);
-    await gateway.look();
-    await gateway.look();
+    await gateway.scan();
+    await gateway.scan();
     await light(1);
     gateway.hintAll();
     await worker.end("echo");
@@ -135,8 +135,8 @@ describe("a run that takes several slots", () => {
     await heavy(3);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("encode") === 2);
-    await gateway.look();
-    await gateway.look();
+    await gateway.scan();
+    await gateway.scan();
     await light(2);
     gateway.hintAll();
     await worker.until(() => worker.count("echo") === 2);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assignmentOf } from "../../../src/dispatch/sessions/to-assignment.js";
+import { toAssignment } from "../../../src/dispatch/sessions/to-assignment.js";
 import { decideCompletion } from "../../../src/dispatch/results/decide-completion.js";
 import type { ClaimedRun } from "@carillon/store";
 
@@ -51,5 +51,5 @@ it.each([
 ])("a worker is told numbers, whatever policy plain SQL stored: %s", (_what, policy, told) => {
   const odd = { ...run, policy } as unknown as ClaimedRun;
   const lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" } as const;
-  expect(assignmentOf(odd, lane)).toMatchObject(told);
+  expect(toAssignment(odd, lane)).toMatchObject(told);
 });

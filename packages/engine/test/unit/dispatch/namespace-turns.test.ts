@@ -9,13 +9,13 @@ const weights = new Map([
 ]);
 const byWeight = (): NamespaceTurns => new NamespaceTurns((id) => weights.get(id) ?? 1);
 
-/** Deals so many places at a time, and claims all that is dealt. */
+/** Shares so many slots at a time, and claims a run for each. */
 function serve(turns: NamespaceTurns, waiting: readonly number[], sizes: readonly number[]): Map<number, number> {
   const sums = new Map<number, number>();
-  for (const places of sizes) {
-    const deal = turns.deal(new Set(waiting), places);
-    turns.settle(deal, deal.quotas);
-    for (const [id, quota] of deal.quotas) sums.set(id, (sums.get(id) ?? 0) + quota);
+  for (const slots of sizes) {
+    const shared = turns.share(new Set(waiting), slots);
+    turns.settle(shared, shared.quotas);
+    for (const [id, quota] of shared.quotas) sums.set(id, (sums.get(id) ?? 0) + quota);
   }
   return sums;
 }
@@ -23,7 +23,7 @@ function serve(turns: NamespaceTurns, waiting: readonly number[], sizes: readonl
 const shares = (sums: ReadonlyMap<number, number>): number[] => [1, 2, 3].map((id) => sums.get(id) ?? 0);
 
 describe("turns of namespaces", () => {
-  it("give each its share by weight, to the run, whatever the number of places", () => {
+  it("give each namespace its share by weight, to the run, for any number of slots", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 100 }), (sizes) => {
         const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -35,51 +35,49 @@ describe("turns of namespaces", () => {
     );
   });
 
-  it("come round when there is one place at a time", () => {
+  it("give every namespace its share when there is one slot at a time", () => {
     const turns = byWeight();
     const ones = Array.from({ length: 10 }, () => 1);
     expect(shares(serve(turns, [1, 2, 3], ones))).toEqual([6, 2, 2]);
   });
 
-  it("give a newcomer its share at once, and no more for the time before", () => {
+  it("give a new namespace its share at once, and no more for the time before", () => {
     const turns = byWeight();
     serve(turns, [1, 2], [1_000]);
     expect(shares(serve(turns, [1, 2, 3], [5]))).toEqual([3, 1, 1]);
     expect(shares(serve(turns, [1, 2, 3], [500]))).toEqual([300, 100, 100]);
   });
 
-  it("owe nobody what was dealt and not claimed", () => {
+  it("credit no namespace with slots that no run was claimed for", () => {
     const turns = byWeight();
     for (let round = 0; round < 50; round++) {
-      const deal = turns.deal(new Set([1, 2, 3]), 100);
-      turns.settle(deal, new Map());
+      turns.settle(turns.share(new Set([1, 2, 3]), 100), new Map());
     }
     expect(shares(serve(turns, [1, 2, 3], [500]))).toEqual([300, 100, 100]);
   });
 
-  it("make good to the others what one got beyond its share", () => {
+  it("compensate the others for runs that one namespace got beyond its share", () => {
     const turns = byWeight();
-    const deal = turns.deal(new Set([1, 2, 3]), 50);
-    turns.settle(deal, new Map([[2, 50]]));
-    // 2 has had 50 of its 110 of 550 together.
+    turns.settle(turns.share(new Set([1, 2, 3]), 50), new Map([[2, 50]]));
+    // Namespace 2 has had 50 of its 110, of 550 together.
     expect(shares(serve(turns, [1, 2, 3], [500]))).toEqual([330, 60, 110]);
   });
 
-  it("stay whole while two statements are under way", () => {
+  it("share whole slots while two statements are under way", () => {
     const turns = byWeight();
     const waiting = new Set([1, 2, 3]);
-    const [first, second] = [turns.deal(waiting, 1), turns.deal(waiting, 4)];
+    const [first, second] = [turns.share(waiting, 1), turns.share(waiting, 4)];
     turns.settle(second, second.quotas);
     turns.settle(first, first.quotas);
     const sums = [1, 2, 3].map((id) => (first.quotas.get(id) ?? 0) + (second.quotas.get(id) ?? 0));
     expect(sums).toEqual([3, 1, 1]);
   });
 
-  it("deal nothing to nobody", () => {
-    expect(byWeight().deal(new Set(), 10).quotas.size).toBe(0);
+  it("share nothing when no namespace has runs", () => {
+    expect(byWeight().share(new Set(), 10).quotas.size).toBe(0);
   });
 
-  it("follow a weight that changes from the next deal on", () => {
+  it("use a changed weight from the next statement on", () => {
     const changing = new Map([
       [1, 1],
       [2, 1],

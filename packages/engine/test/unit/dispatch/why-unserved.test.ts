@@ -1,6 +1,6 @@
 import { requirementsOf } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { whoServes, whyUnserved } from "../../../src/dispatch/why-unserved.js";
+import { whoServes, whyUnserved } from "../../../src/dispatch/sessions/why-unserved.js";
 import type { SessionKind } from "@carillon/store";
 
 const kind = (over: Partial<SessionKind> = {}): SessionKind => ({

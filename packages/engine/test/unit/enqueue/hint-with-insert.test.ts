@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HandedOver } from "../../../src/enqueue/direct-insert.js";
+import type { DirectInserted } from "../../../src/enqueue/direct-insert.js";
 import type { NotifyMode } from "../../../src/wakeups/wakeups.js";
 import { insertRunsNow } from "../../../src/enqueue/coalesced-inserts.js";
 import type { NewRun, Notice, RunStore } from "@carillon/store";
@@ -7,8 +7,8 @@ import { newRun } from "../../harness/new-run.js";
 
 const run = (rank: number): NewRun => newRun({ id: `id-${rank}`, rank });
 
-/** `handOver`: what becomes of runs that workers may have offered to take. */
-const setUp = (handOver?: (runs: readonly NewRun[]) => Promise<HandedOver | null>) => {
+/** `direct`: the outcome of the direct insert. */
+const setUp = (direct?: (runs: readonly NewRun[]) => Promise<DirectInserted | null>) => {
   const written: { runs: number; notice: Notice | null }[] = [];
   const gate = { opens: Promise.resolve() };
   const store = {
@@ -25,7 +25,7 @@ const setUp = (handOver?: (runs: readonly NewRun[]) => Promise<HandedOver | null
     {
       onQueued: (queued, telling) => told.push({ ranks: queued.map(({ rank }) => rank), telling }),
       noticeOf: (queued) => ({ channel: "c", payload: queued.map(({ rank }) => rank).join() }),
-      ...(handOver && { handOver: { insert: handOver } }),
+      ...(direct && { direct: { insert: direct } }),
     },
   );
   return { written, told, inserts, gate };
@@ -49,13 +49,13 @@ describe("a run that may start at once", () => {
 
 describe("a run that a worker may have offered to take", () => {
   it("is told of to nobody else when the worker has it", async () => {
-    const { written, told, inserts } = setUp(async () => ({ at: 7, isHanded: true }));
+    const { written, told, inserts } = setUp(async () => ({ at: 7, isAssigned: true }));
     expect(await inserts.add(run(42))).toBe(7);
     expect([written, told]).toEqual([[], []]);
   });
 
   it("is queued when the worker is gone: this node looks, and the others were told", async () => {
-    const { written, told, inserts } = setUp(async () => ({ at: 7, isHanded: false }));
+    const { written, told, inserts } = setUp(async () => ({ at: 7, isAssigned: false }));
     expect(await inserts.add(run(42))).toBe(7);
     expect(written).toEqual([]);
     expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
@@ -72,13 +72,13 @@ describe("a run that a worker may have offered to take", () => {
     const batches: number[][] = [];
     const { inserts } = setUp(async (runs) => {
       batches.push(runs.map(({ rank }) => rank));
-      return { at: 7, isHanded: true };
+      return { at: 7, isAssigned: true };
     });
     expect(await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))))).toEqual([7, 7, 7]);
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
-  it("is not handed over in a batch that goes beside another", async () => {
+  it("is not inserted directly while another batch is under way", async () => {
     let asked = 0;
     const { written, told, inserts, gate } = setUp(async () => {
       asked++;

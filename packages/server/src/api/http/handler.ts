@@ -32,7 +32,7 @@ import type {
   RunChanges,
   RunLogs,
   Webhooks,
-  WorkerDoor,
+  NamespaceGuard,
   Workers,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
@@ -164,7 +164,10 @@ export type ApiEngine = EngineApi &
   Forecasts;
 
 /** Workers that connect over HTTP. */
-export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;
+export type WorkersPort = Pick<
+  NamespaceGuard,
+  "timeoutMs" | "register" | "poll" | "heartbeat" | "note" | "giveBack" | "close"
+>;
 
 export interface EventsPort {
   /** Opens a stream of server-sent events. Throws overloaded. */

@@ -39,7 +39,7 @@ export async function realApi() {
   await engine.start();
   let isStarted = true;
   await database.query({ text: "insert into carillon.namespace (name) values ('other')" });
-  const options = { engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() };
+  const options = { engine: engine.api, workers: engine.workerApi, now: () => database.clock.now() };
   return {
     ...apiUnderTest(options),
     /** A call from another namespace for the same jobs. */

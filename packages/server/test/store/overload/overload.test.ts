@@ -49,7 +49,7 @@ async function nodeBehindProxy() {
   let load: AdmissionLoad | null = null;
   const app = createApi({
     engine: engine.api,
-    workers: engine.workerDoor,
+    workers: engine.workerApi,
     health: readiness(() => database),
     metrics: {
       ...metrics,

@@ -46,7 +46,7 @@ async function tracedNode() {
   });
   await worker.start();
   const tracing = { beginSpan, activeTraceParent, enqueueTraced };
-  const parts = { engine: engine.api, workers: engine.workerDoor, tracing };
+  const parts = { engine: engine.api, workers: engine.workerApi, tracing };
   const api = apiUnderTest({ ...parts, now: () => database.clock.now() });
   return {
     ...api,

@@ -52,7 +52,7 @@ async function startNode() {
     });
   const workers = [workerOf([...builtInTasks(timers), recorder], ["*"]), workerOf([sender], [webhookQueue])];
   for (const worker of workers) await worker.start();
-  const api = apiUnderTest({ engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() });
+  const api = apiUnderTest({ engine: engine.api, workers: engine.workerApi, now: () => database.clock.now() });
   return {
     ...api,
     database,

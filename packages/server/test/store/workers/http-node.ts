@@ -65,13 +65,13 @@ async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
   const events: EngineEvent[] = [];
-  const limits = { workerSilenceMs: workerTimeoutMs, leaseMs: 1_000 };
+  const limits = { workerTimeoutMs, leaseMs: 1_000 };
   const onEvent = (event: EngineEvent): void => void events.push(event);
   const engine = createEngine({ database, ...ports, newId, node, alone: false, limits, onEvent });
   await engine.start();
   const app = createApi({
     engine: engine.api,
-    workers: engine.workerDoor,
+    workers: engine.workerApi,
     health: { ready: async () => [] },
     metrics: {
       contentType: "text/plain",

@@ -1,14 +1,14 @@
 import { CarillonError, type NoteAnswer, type RunNote } from "@carillon/core";
-import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "@carillon/engine";
+import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, Heartbeat } from "@carillon/engine";
 import type { WorkersPort } from "../../../src/api/http/handler.js";
 
 /** Sessions in memory: returns the assignments of the test, and records its calls. */
 export class FakeWorkers implements WorkersPort {
-  readonly silenceMs = 15_000;
+  readonly timeoutMs = 15_000;
   readonly registered = new Map<string, RemoteRegistration>();
   readonly polls: PollRequest[] = [];
   readonly givenBack: ClaimName[] = [];
-  readonly signs: SignOfLife[] = [];
+  readonly signs: Heartbeat[] = [];
   readonly notes: RunNote[] = [];
   noteAnswer: NoteAnswer = { kind: "done" };
   assignments: Assigned[] = [];
@@ -34,7 +34,7 @@ export class FakeWorkers implements WorkersPort {
     };
   }
 
-  async hear(_namespace: string, id: string, sign: SignOfLife): Promise<readonly ClaimName[]> {
+  async heartbeat(_namespace: string, id: string, sign: Heartbeat): Promise<readonly ClaimName[]> {
     this.#find(id);
     this.signs.push(sign);
     return [];

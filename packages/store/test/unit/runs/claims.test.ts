@@ -15,6 +15,6 @@ it("what reads all live runs goes where nothing hot waits behind it", async () =
   const statements = { get: (text: string) => ({ text }) } as unknown as Statements;
   const claims = claimStore(over("hot"), statements, over("slow"));
   await claims.held(["s"]);
-  await claims.recall("s", ["r"]);
+  await claims.heldAmong("s", ["r"]);
   expect(sent).toEqual(["slow run.held", "hot run.recall"]);
 });

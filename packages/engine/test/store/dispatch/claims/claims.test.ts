@@ -1,14 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { audits } from "../../../../src/index.js";
 import { Rescuer } from "../../../../src/dispatch/sessions/rescuer.js";
-import {
-  gatewayId,
-  hostPorts,
-  newId,
-  type StoreHarness,
-  storeHarness,
-  untilSomebodyWaits,
-} from "../../../harness/store-harness.js";
+import { dispatchContext } from "../../../harness/dispatch-context.js";
+import { gatewayId, newId, type StoreHarness, storeHarness, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
 beforeEach(async () => {
@@ -53,7 +47,7 @@ describe("claims", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
       late = h.claim(session, 1);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
     });
     expect(await late).toEqual([]);
     expect((await h.store.reads.live(1, [id]))[0]?.status).toBe("queued");
@@ -222,17 +216,9 @@ describe("the rescue", () => {
     await h.store.sessions.close(dead);
     await h.store.runs.rescue([rescued], 3);
     await h.store.claims.giveBack(drained, [{ id: given, fence: back?.fence ?? 0 }]);
-    const other = new Rescuer({
-      sessions: h.store.sessions,
-      runs: h.store.runs,
-      clock: hostPorts.clock,
-      silenceMs: 60_000,
-      mostLosses: 3,
-      batch: 10,
-      onQueued: (queued) => expect(queued).toEqual([]),
-      onFreed: () => undefined,
-      onEvent: () => undefined,
-    });
+    const limits = { workerTimeoutMs: 60_000, maxLosses: 3, rescueBatch: 10 };
+    const runsQueued = (queued: readonly unknown[]) => expect(queued).toEqual([]);
+    const other = new Rescuer({ ...dispatchContext({ store: h.store, wakeups: { runsQueued } }), limits });
     await other.tick();
     const ended = await h.store.reads.finished(1, [rescued, given], 0);
     expect(ended.map(({ status, status_reason: why, fence }) => [status, why, fence])).toEqual([
