@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import { type ClaimedRun, type OnReplaced, loadStatements, nodeLockStatements } from "@carillon/store";
+import { type ClaimedRun, type OnReplaced, loadStatements } from "@carillon/store";
 import { backfillApi } from "./backfills/backfill-api.js";
 import { BackfillRunner } from "./backfills/backfill-runner.js";
 import type { Backfills } from "./backfills/backfills.js";
@@ -15,11 +15,7 @@ import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
 import { Tasks } from "./catalog/tasks.js";
 import { ClusterStatus } from "./cluster/cluster-status.js";
-import type { Coordinator, ShardChange } from "./cluster/coordinator.js";
-import { EtcdClient } from "./cluster/etcd/etcd-client.js";
-import { etcdCoordinator } from "./cluster/etcd/etcd-coordinator.js";
-import { postgresCoordinator } from "./cluster/postgres/postgres-coordinator.js";
-import { SessionLock } from "./cluster/postgres/session-lock.js";
+import { ClusterMembership } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
 import { ErrorTally } from "./dead-letters/error-tally.js";
 import { failuresApi } from "./dead-letters/failures-api.js";
@@ -37,11 +33,11 @@ import type { WorkerLoad } from "./dispatch/sessions/served-sessions.js";
 import { Workers } from "./dispatch/sessions/workers.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
 import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
-import { makeEnqueueing } from "./enqueue/enqueue-api.js";
+import { Enqueuer } from "./enqueue/enqueuer.js";
 import type { Enqueueing } from "./enqueue/enqueue.js";
-import { KeyBook } from "./enqueue/idempotency/idempotency-keys.js";
+import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { makeInsertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
-import type { Receipts } from "./enqueue/idempotency/receipts.js";
+import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 import { explanationsApi } from "./explain/explanations-api.js";
 import type { Explanations } from "./explain/explanations.js";
 import { RunExplainer } from "./explain/run-explainer.js";
@@ -51,6 +47,7 @@ import {
   calendarCalls,
   type CalendarCalls,
   type EngineApi,
+  enqueueCalls,
   jobCalls,
   type JobChangeCalls,
   type JobStatsCalls,
@@ -122,7 +119,7 @@ export type EngineApis = EngineApi &
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
   readonly leaseMs: DurationMs;
-  /** Since the node last made sure of its lease; null: it has none. */
+  /** Since the node last renewed its lease; null: it has none. */
   readonly leaseAgeMs: DurationMs | null;
   /** New jobs and runs that wait to be written. */
   readonly writesWaiting: number;
@@ -159,12 +156,11 @@ class NodeEngine implements Engine {
   readonly remoteWorkers: RemoteWorkers;
   readonly workerApi: NamespaceGuard;
   readonly #context: EngineContext;
-  readonly #coordinator: Coordinator;
+  readonly #cluster: ClusterMembership;
   readonly #directChannel: DirectChannel;
   readonly #runs: Runs;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
-  #leaseAt: DurationMs | null = null;
 
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
@@ -184,13 +180,7 @@ class NodeEngine implements Engine {
       onEvent: emit,
     };
     // Cluster: which shards this node owns.
-    this.#coordinator = createCoordinator(context);
-    context.followMembership(() => this.#coordinator.membership);
-    loops.register("coordinator", async () => {
-      await this.#keepLease(() => this.#coordinator.tick());
-      return this.#coordinator.idleMs;
-    });
-    wakeups.on("shards.moved", () => loops.wake("coordinator"));
+    this.#cluster = new ClusterMembership(context);
 
     // Catalog, and the unit of work over jobs.
     const catalog = new Catalog(context);
@@ -250,20 +240,13 @@ class NodeEngine implements Engine {
     });
     this.#inserts = inserts;
     const insertWithReceipt = makeInsertWithReceipt(store, statements, { horizonMs, onReplaced });
-    const enqueue = makeEnqueueing({
-      ...signals,
-      store,
+    const enqueuer = new Enqueuer(context, {
       catalog,
-      within,
       inserts,
-      insertWithReceipt: insertWithReceipt,
-      chunk: limits.insertBatch,
+      insertWithReceipt,
       callText: statements.get("enqueue.call").text,
-      newId,
-      now,
-      shards,
     });
-    const idempotencyKeys = new KeyBook({ receipts: store.receipts, newId });
+    const idempotencyKeys = new IdempotencyKeys({ receipts: store.receipts, newId });
 
     // Jobs.
     const change = new ChangeTransaction(context, { unitOfWork, upstreamEnds, calendarSweep, queues, rules });
@@ -303,27 +286,27 @@ class NodeEngine implements Engine {
     loops.register("scheduler", () => ticked(scheduler));
     loops.register("far_future", () => ticked(farFuture));
     wakeups.on("jobs.due", (due) => {
-      for (const job of due) scheduler.hintJob(job);
+      for (const job of due) scheduler.jobDue(job);
       if (due.length > 0) loops.wake("scheduler");
     });
     wakeups.on("runs.due", (due) => {
-      for (const run of due) scheduler.hintRun(run);
+      for (const run of due) scheduler.runDue(run);
       if (due.length > 0) loops.wake("scheduler");
     });
     wakeups.on("shards.changed", (changed) => {
-      scheduler.hintShards(changed);
+      scheduler.readShards(changed);
       if (changed.length > 0) loops.wake("scheduler");
     });
     wakeups.on("windows", () => {
-      scheduler.hintWindows();
+      scheduler.windowsChanged();
       loops.wake("scheduler");
     });
     wakeups.on("shards.owned", ({ gained, lost }) => {
       scheduler.forgetShards(lost);
       farFuture.forgetShards(lost);
       const ids = gained.map((shard) => shard.id);
-      scheduler.hintShards(ids);
-      farFuture.hintShards(ids);
+      scheduler.readShards(ids);
+      farFuture.scanShards(ids);
       if (ids.length > 0) for (const name of ["scheduler", "far_future"] as const) loops.wake(name);
     });
 
@@ -470,7 +453,7 @@ class NodeEngine implements Engine {
       namespaceId: (namespace) => within(namespace, async (id) => id),
       ...runCalls(this.#runs),
       ...jobCalls(jobs),
-      ...enqueue,
+      ...enqueueCalls(enqueuer),
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
       ...workerCalls(workers),
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
@@ -515,11 +498,11 @@ class NodeEngine implements Engine {
   }
 
   get load(): EngineLoad {
-    const { clock, limits } = this.#context;
+    const { limits } = this.#context;
     return {
       ...this.gateway.sessions.load,
       leaseMs: limits.leaseMs,
-      leaseAgeMs: this.#leaseAt === null ? null : clock.monotonic() - this.#leaseAt,
+      leaseAgeMs: this.#cluster.leaseAgeMs,
       writesWaiting: this.#inserts.waiting,
     };
   }
@@ -535,8 +518,7 @@ class NodeEngine implements Engine {
     // Before the first claim and the first fire: paused queues, and the order of the others.
     await this.#ticks.queues();
     await this.#ticks.webhooks();
-    await this.#keepLease(() => this.#coordinator.join());
-    wakeups.announce("shards.moved");
+    await this.#cluster.join();
     await this.#ticks.rescuer();
     wakeups.start();
     this.#directChannel.start(await store.secrets.find("direct_dispatch"));
@@ -548,38 +530,11 @@ class NodeEngine implements Engine {
     this.remoteWorkers.stop();
     this.#runs.stop();
     const stopped = loops.stop();
-    if (options.enqueueOnly !== true) await this.#releaseShards();
+    if (options.enqueueOnly !== true) await this.#cluster.leave();
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
     await Promise.all([wakeups.stop(), this.#directChannel.stop()]);
-  }
-
-  /** As soon as nothing fires any more: other nodes fire while this one ends the rest. */
-  async #releaseShards(): Promise<void> {
-    const { loops, wakeups } = this.#context;
-    await loops.stop(["coordinator", "scheduler", "far_future"]);
-    try {
-      await this.#coordinator.leave();
-      wakeups.announce("shards.moved");
-    } catch (error) {
-      // Without a database no node can take them: the lease ends by itself.
-      this.#context.loopFailed("coordinator", error);
-    }
-  }
-
-  /** The lease counts from before it was requested. */
-  async #keepLease(request: () => Promise<ShardChange>): Promise<void> {
-    const { clock, emit, wakeups } = this.#context;
-    const requestedAt = clock.monotonic();
-    const { gained, lost } = await request();
-    if (gained.length + lost.length > 0) wakeups.publish("shards.owned", { gained, lost });
-    if (lost.length > 0) {
-      wakeups.announce("shards.moved");
-      emit({ type: "shards.lost", count: lost.length });
-    }
-    if (gained.length > 0) emit({ type: "shards.gained", count: gained.length });
-    this.#leaseAt = requestedAt;
   }
 
   async #measureClock(): Promise<DurationMs> {
@@ -588,33 +543,6 @@ class NodeEngine implements Engine {
     this.#context.emit({ type: "clock.measured", skewMs: clock.skewMs, uncertaintyMs: clock.uncertaintyMs });
     return 10 * second;
   }
-}
-
-/** Membership in etcd if it is configured, otherwise in PostgreSQL. */
-function createCoordinator({
-  options,
-  limits,
-  store,
-  db,
-  clock,
-  newId,
-  timers,
-  loops,
-  emit,
-}: EngineContext): Coordinator {
-  const { node, alone, etcd } = options;
-  const { leaseMs, skewToleranceMs } = limits;
-  const { nodes, shards } = store;
-  const skew = () => ({ skewMs: db.clock.skewMs, uncertaintyMs: db.clock.uncertaintyMs });
-  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent: emit };
-  if (etcd !== undefined) {
-    const client = new EtcdClient({ endpoints: etcd.endpoints, fetch, timers, timeoutMs: leaseMs / 2 });
-    return etcdCoordinator({ ...member, etcd: client, prefix: etcd.prefix, nodes, shards });
-  }
-  const lock = db.capabilities.advisoryLocks
-    ? new SessionLock(db, nodeLockStatements(loadStatements(db.schema)))
-    : null;
-  return postgresCoordinator({ ...member, nodes, shards, lock, alone, wake: () => loops.wake("coordinator") });
 }
 
 async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: DurationMs }): Promise<DurationMs> {

@@ -5,6 +5,8 @@ import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
+import type { Enqueueing } from "./enqueue/enqueue.js";
+import type { Enqueuer } from "./enqueue/enqueuer.js";
 import type { Workers } from "./dispatch/sessions/workers.js";
 import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits/limits.js";
@@ -138,6 +140,13 @@ export const calendarCalls = (calendars: Calendars, windows: MaintenanceWindows)
   getWindow: (...args) => windows.get(...args),
   listWindows: (...args) => windows.list(...args),
   deleteWindow: (...args) => windows.delete(...args),
+});
+
+export const enqueueCalls = (enqueuer: Enqueuer): Enqueueing => ({
+  enqueue: (...args) => enqueuer.enqueue(...args),
+  enqueueShown: (...args) => enqueuer.enqueueAndRead(...args),
+  enqueueIn: (...args) => enqueuer.enqueueIn(...args),
+  enqueueMany: (...args) => enqueuer.enqueueMany(...args),
 });
 
 export interface WorkerCalls {

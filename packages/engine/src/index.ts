@@ -4,7 +4,7 @@ export type { ClaimName, WorkerRegistration } from "./dispatch/sessions/worker-r
 export type { Assigned } from "./dispatch/sessions/to-assignment.js";
 export type { Heartbeat, PollAnswer, PollRequest, RemoteRegistration } from "./dispatch/remote/remote-workers.js";
 export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
-export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
+export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { createEngine } from "./engine.js";
 export type { Engine, EngineLoad } from "./engine.js";
@@ -16,7 +16,7 @@ export { checkConditions } from "./dependencies/conditions.js";
 export { jobStatus } from "./jobs/job-view.js";
 export type { CreatedJob, JobFilter } from "./jobs/job-requests.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
-export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
+export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
   BreakerCalls as Breakers,
@@ -127,7 +127,7 @@ export type {
   FireRow,
   PassRow,
   HoldRow,
-  ParkRow,
+  QuarantineRow,
   Fired,
   Terms,
 } from "@carillon/store";

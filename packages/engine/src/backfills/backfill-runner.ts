@@ -1,10 +1,10 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import { fenceOf } from "../scheduler/fence.js";
 import type { Applied } from "../jobs/transaction/job-unit-of-work.js";
 import type { BackfillStore, DueBackfill } from "@carillon/store";
-import type { StepReport, StepTaker } from "./take-step.js";
+import { fenceOf } from "../cluster/coordinator.js";
 import type { Membership } from "../context.js";
+import type { OnEngineEvent } from "../events.js";
+import type { StepReport, StepTaker } from "./take-step.js";
 
 export interface BackfillRunnerOptions {
   readonly backfills: Pick<BackfillStore, "due" | "anyRunning">;
