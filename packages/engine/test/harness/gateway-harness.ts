@@ -40,7 +40,9 @@ export function gatewayOver(h: StoreHarness, { channel = noChannel, ...over }: G
     ...over,
     store: { ...h.store, ...over.store },
   });
-  const catalog = { ...h.store.catalog, limitOwners: { isLimited: () => false, revision: 0 } };
+  const { rank, queues, tasks, namespaces, durations } = h.store.catalog;
+  const limitOwners = { isLimited: () => false, revision: 0 };
+  const catalog = { rank, queues, tasks, namespaces, durations, limitOwners };
   const gateway = new Gateway(context, { catalog, channel, hasSubscribers: () => false });
   return { gateway, errors, events };
 }

@@ -30,7 +30,7 @@ afterEach(async () => {
   await h.close();
 });
 
-/** A worker whose results the test gives by hand. */
+/** A worker whose results the test gives. */
 class HandWorker {
   readonly given: Assigned[] = [];
   readonly gateway: Gateway;
@@ -103,18 +103,18 @@ async function untilOpen(): Promise<void> {
 }
 
 describe("a circuit breaker", () => {
-  it("opens when enough attempts failed; what failed then waits and has spent nothing", async () => {
+  it("opens when enough attempts failed, and the last of them wait with no try spent", async () => {
     await make(4);
     const worker = await new HandWorker().open();
     await worker.until(4);
     await worker.end(down, 4);
     await untilOpen();
     expect(await breaker()).toMatchObject({ name: "payments", state: "open", reason: "4 of 4 failed", openings: 1 });
-    const parked = (await runs()).filter((run) => run.state_reason === "breaker_open");
-    expect(parked).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
+    const waiting = (await runs()).filter((run) => run.state_reason === "breaker_open");
+    expect(waiting).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
   });
 
-  it("keeps runs queued while it is open, for every gateway, and lets those of others through", async () => {
+  it("keeps its runs queued while it is open, at every gateway, and no others", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     const workers = [new HandWorker(), new HandWorker()];
     for (const { gateway } of workers) await gateway.breakers.tick();
@@ -127,7 +127,7 @@ describe("a circuit breaker", () => {
     expect((await runs()).filter(({ state }) => state === "queued")).toHaveLength(3);
   });
 
-  it("opens at once for as long as a Retry-After says", async () => {
+  it("opens at once for the time of a Retry-After", async () => {
     await make(1);
     const worker = await new HandWorker().open();
     await worker.until(1);
@@ -155,7 +155,7 @@ describe("a circuit breaker", () => {
     expect([worker.given.length, (await breaker())?.state]).toEqual([4, "closed"]);
   });
 
-  it("opens again when the run that is tried fails, which spends nothing", async () => {
+  it("opens again when the tried run fails, which spends no try", async () => {
     const worker = new HandWorker(3_600_000);
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     await worker.gateway.breakers.tick();
@@ -170,7 +170,7 @@ describe("a circuit breaker", () => {
     expect((await runs()).map(({ attempt }) => attempt)).toEqual([0, 0]);
   });
 
-  it("is tried by one gateway at a time; by another when that one is gone without a word", async () => {
+  it("is tried by one gateway at a time, and by another when the first one has died", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     const [first, second] = [new HandWorker(3_600_000), new HandWorker(3_600_000)];
     for (const worker of [first, second]) await worker.gateway.breakers.tick();
@@ -181,7 +181,7 @@ describe("a circuit breaker", () => {
     await first.until(1);
     await second.gateway.breakers.tick();
     expect(second.given).toEqual([]);
-    // Nobody says any more that the first tries a run.
+    // The first gateway no longer renews its trial.
     await h.db.query({ text: "update carillon.breaker set probe_until = clock_timestamp() - interval '1 second'" });
     await second.gateway.breakers.tick();
     await second.until(1);
@@ -191,7 +191,7 @@ describe("a circuit breaker", () => {
     expect((await breaker())?.state).toBe("closed");
   });
 
-  it("holds a strict queue back whose first run is behind it, and tries that run", async () => {
+  it("holds a strict queue whose first run is behind it, and tries that run", async () => {
     lane = await strictLane("default");
     const worker = new HandWorker(20);
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
@@ -211,7 +211,7 @@ describe("a circuit breaker", () => {
     expect((await breaker())?.state).toBe("closed");
   });
 
-  it("tries one run at a time of all strict queues behind it, by two sessions that ask at once", async () => {
+  it("tries one run at a time of all strict queues behind it, with two sessions that claim at once", async () => {
     const queues = ["default", "ledger", "books"];
     const lanes = await Promise.all(queues.map(async (queue) => [queue, await strictLane(queue)] as const));
     for (const [queue, id] of lanes) await h.run({ lane: id, queue, policy });
@@ -235,7 +235,7 @@ describe("a circuit breaker", () => {
     expect(await claimEach()).toEqual([]);
   });
 
-  it("that is reset by hand lets everything through", async () => {
+  it("admits every run after an operator resets it", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     const worker = new HandWorker(3_600_000);
     await worker.gateway.breakers.tick();

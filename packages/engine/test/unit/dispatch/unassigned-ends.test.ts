@@ -27,8 +27,8 @@ it.each(unassigned)("the limits of a run %s are released at once", async (_which
         publish(topic, payload) {
           if (topic !== "limits.claimed" && topic !== "limits.released") return;
           for (const id of payload as readonly string[]) {
-            const status = topic === "limits.claimed" ? "started" : claims.ended.get(id);
-            published.push(`${id} ${status}`);
+            const change = topic === "limits.claimed" ? "started" : claims.ended.get(id);
+            published.push(`${id} ${change}`);
           }
         },
       },

@@ -42,7 +42,7 @@ const finish = ({ session, id, fence }: Claim) =>
 const numbers = (page: { lines: readonly { number: number }[] } | null) => page?.lines.map((one) => one.number);
 
 describe("the log of a run", () => {
-  it("is read in its order, page after page, also when its day had to be made", async () => {
+  it("is read in its order, page after page, also when its partition had to be made", async () => {
     const claim = await claimed();
     // In another order than written, and one of them twice: a call whose answer was lost comes again.
     await h.store.records.log([{ ...claim, lines: [line(2), line(3, { level: "warn", fieldsJson: '{"a":1}' })] }]);
@@ -57,7 +57,7 @@ describe("the log of a run", () => {
     expect(await reader.read(2, claim.id, { pageSize: 2 })).toBeNull();
   });
 
-  it("goes on with the next attempt, and takes nothing from one that is over [INV-2]", async () => {
+  it("continues with the next attempt, and refuses lines of an attempt that is over [INV-2]", async () => {
     const first = await claimed();
     await h.store.records.log([{ ...first, lines: [line(1)] }]);
     await h.store.claims.giveBack(first.session, [first]);
@@ -73,7 +73,7 @@ describe("the log of a run", () => {
     ]);
   });
 
-  it("is waited for until a line comes, and no longer than the run lasts", async () => {
+  it("can be waited for until a line is logged, and no longer than the run lasts", async () => {
     const claim = await claimed();
     const following = reader.read(1, claim.id, { pageSize: 9, waitMs: 60_000 });
     await h.store.records.log([{ ...claim, lines: [line(1)] }]);
@@ -85,7 +85,7 @@ describe("the log of a run", () => {
     expect(await reader.read(1, claim.id, { pageSize: 9 })).toMatchObject({ lines: [{ number: 1 }], isEnd: true });
   });
 
-  it("is not waited for when nobody listens any more", async () => {
+  it("is not waited for after the caller has gone", async () => {
     const claim = await claimed();
     const gone = new AbortController();
     const following = reader.read(1, claim.id, { pageSize: 9, waitMs: 60_000, signal: gone.signal });
@@ -93,7 +93,7 @@ describe("the log of a run", () => {
     expect(await following).toMatchObject({ lines: [], isEnd: false });
   });
 
-  it("goes with its day, also when a node died between detaching and dropping it", async () => {
+  it("is deleted with its day, also when a node died between detaching and dropping the partition", async () => {
     const claim = await claimed();
     await h.store.records.log([{ ...claim, lines: [line(1)] }]);
     const past = Date.parse("2020-01-01T12:00:00Z");
@@ -109,14 +109,14 @@ describe("the log of a run", () => {
   });
 });
 
-describe("what runs left behind", () => {
+describe("the records of handlers", () => {
   const left = async () => {
     const text = `select (select count(*) from carillon.run_progress)::int as states,
       (select count(*) from carillon.run_step)::int as steps, (select count(*) from carillon.once)::int as onces`;
     return (await h.db.query({ text })).rows[0];
   };
 
-  it("goes when they have ended, and stays while they live", async () => {
+  it("are deleted when their runs have ended, and stay while they live", async () => {
     const [ended, alive] = [await claimed(), await claimed()];
     const records = [ended, alive].map((claim) => ({ ...claim, number: 1, value: "1", name: "s" }));
     await h.store.records.keepCheckpoints(records);
@@ -132,7 +132,7 @@ describe("what runs left behind", () => {
     expect((await h.store.records.checkpoints([alive.id])).size).toBe(1);
   });
 
-  it("is left alone by a node whose turn it is not", async () => {
+  it("are not deleted by a node that does not own the sweep", async () => {
     const claim = await claimed();
     await h.store.records.keepCheckpoints([{ ...claim, number: 1, value: "1" }]);
     await finish(claim);

@@ -40,7 +40,7 @@ function setUp() {
         list: async () => state.sessions.map((id) => ({ id, heartbeat: String(state.nowMs) })),
         expire: async () => [],
         closeOfDeadNodes: async () => state.dead.splice(0).map((id) => ({ id, namespaceId: 1, name: `worker ${id}` })),
-      } as never,
+      },
       runs: {
         lost: async () => {
           if (state.isAway) throw new Error("the database is away");
