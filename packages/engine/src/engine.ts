@@ -5,12 +5,11 @@ import { BackfillRunner } from "./backfills/backfill-runner.js";
 import type { Backfills } from "./backfills/backfills.js";
 import { PastRules } from "./backfills/past-rules.js";
 import { StepTaker } from "./backfills/take-step.js";
-import { breakerApi } from "./breakers/breaker-api.js";
-import type { Breakers } from "./breakers/breakers.js";
 import { calendarApi } from "./calendars/calendar-api.js";
 import { NodeCalendars } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
 import { CalendarCompiler } from "./calendars/compile-edition.js";
+import { Breakers } from "./breakers/breakers.js";
 import { Catalog } from "./catalog/catalog.js";
 import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
@@ -47,6 +46,22 @@ import type { Receipts } from "./enqueue/idempotency/receipts.js";
 import { explanationsApi } from "./explain/explanations-api.js";
 import type { Explanations } from "./explain/explanations.js";
 import { RunExplainer } from "./explain/run-explainer.js";
+import {
+  type BreakerCalls,
+  breakerCalls,
+  type LimitCalls,
+  limitCalls,
+  type NamespaceCalls,
+  namespaceCalls,
+  type QueueCalls,
+  queueCalls,
+  type RunCalls,
+  runCalls,
+  type TaskCalls,
+  taskCalls,
+  type WorkerCalls,
+  workerCalls,
+} from "./flat-api.js";
 import { forecastsApi } from "./forecast/forecasts-api.js";
 import type { Forecasts } from "./forecast/forecasts.js";
 import { Adopter } from "./jobs/change/adopter.js";
@@ -60,7 +75,7 @@ import { PauseExpiry } from "./jobs/change/pause-expiry.js";
 import { RunNow } from "./jobs/change/run-now.js";
 import { JobCreator } from "./jobs/create-job.js";
 import { declarePaths } from "./jobs/declare-paths.js";
-import type { EngineApi } from "./jobs/engine-api.js";
+import type { EngineApi, JobStatsApi } from "./jobs/engine-api.js";
 import type { JobChanges } from "./jobs/job-changes.js";
 import { JobReader } from "./jobs/job-reader.js";
 import { jobsAndRunsApi } from "./jobs/jobs-and-runs-api.js";
@@ -68,39 +83,16 @@ import { tellChanges } from "./jobs/tell-changes.js";
 import { announceSettled, wakeForSettled } from "./jobs/transaction/announce-settled.js";
 import { OverlapAdmitter } from "./jobs/transaction/overlap-admitter.js";
 import { type Settled, Settler } from "./jobs/transaction/settler.js";
-import { Intake } from "./limits/intake.js";
 import { LimitAdmitter } from "./limits/limit-admitter.js";
-import { limitApi } from "./limits/limit-api.js";
-import { LimitedLanes } from "./limits/limited-lanes.js";
-import type { Limits } from "./limits/limits.js";
+import { Limits } from "./limits/limits.js";
 import { BulkTargets } from "./operations/bulk-targets.js";
 import { OperationRunner } from "./operations/operation-runner.js";
 import { operationsApi } from "./operations/operations-api.js";
 import type { Operations } from "./operations/operations.js";
-import {
-  type NamespaceCalls,
-  namespaceCalls,
-  type QueueCalls,
-  queueCalls,
-  type TaskCalls,
-  taskCalls,
-  type WorkerCalls,
-  workerCalls,
-} from "./flat-api.js";
-import { defaultFarFutureLimits, type EngineOptions } from "./options.js";
-import { announceEnded } from "./runs/announce-ended.js";
-import { Expirer } from "./runs/expirer.js";
-import { DayKeeper } from "./runs/retention/day-keeper.js";
-import { DedupeSweeper } from "./runs/retention/dedupe-sweeper.js";
-import { JobSweeper } from "./runs/retention/job-sweeper.js";
-import { RecordSweeper } from "./runs/retention/record-sweeper.js";
-import { RunChanger } from "./runs/run-changer.js";
-import { runChangesApi } from "./runs/run-changes-api.js";
-import type { RunChanges } from "./runs/run-changes.js";
-import { RunLister } from "./runs/run-lister.js";
-import type { RunLogs } from "./runs/run-logs.js";
-import { RunReader } from "./runs/run-reader.js";
-import { RunWaiters } from "./runs/run-waiters.js";
+import { type EngineOptions, defaultFarFutureLimits } from "./options.js";
+import { Retention } from "./runs/retention.js";
+import { announceEnded } from "./runs/run-events.js";
+import { Runs } from "./runs/runs.js";
 import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
@@ -116,9 +108,9 @@ import type { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
-  RunLogs &
+  RunCalls &
+  JobStatsApi &
   Receipts &
-  RunChanges &
   Operations &
   Enqueueing &
   JobChanges &
@@ -126,8 +118,8 @@ export type EngineApis = EngineApi &
   Backfills &
   QueueCalls &
   NamespaceCalls &
-  Breakers &
-  Limits &
+  BreakerCalls &
+  LimitCalls &
   Failures &
   Webhooks &
   TaskCalls &
@@ -164,7 +156,6 @@ export interface Engine {
 }
 
 const second: DurationMs = 1_000;
-const hour: DurationMs = 3_600_000;
 
 export function createEngine(options: EngineOptions): Engine {
   return new NodeEngine(options);
@@ -179,7 +170,7 @@ class NodeEngine implements Engine {
   readonly #context: EngineContext;
   readonly #coordinator: Coordinator;
   readonly #directChannel: DirectChannel;
-  readonly #waiters: RunWaiters;
+  readonly #runs: Runs;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
   #leaseAt: DurationMs | null = null;
@@ -187,7 +178,7 @@ class NodeEngine implements Engine {
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
-    const { db, store, clock, timers, newId, now, emit, membership, ownShards, loops, wakeups, limits } = context;
+    const { db, store, clock, newId, now, emit, membership, ownShards, loops, wakeups, limits } = context;
     const { shardCount: shards, namespaceId, inNamespace: within } = context;
     const statements = loadStatements(db.schema);
     const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
@@ -254,61 +245,14 @@ class NodeEngine implements Engine {
     });
     wakeups.on("calendars", () => loops.wake("calendars"));
 
-    // Runs: reads, waiting callers, changes of single runs.
-    const runs = new RunReader(store.reads);
-    const lister = new RunLister(store.search, runs);
+    // Runs: reads, waiting callers, changes of single runs, deadlines.
+    this.#runs = new Runs(context, catalog);
+    const { reader: runs, lister } = this.#runs;
     const jobs = new JobReader(store.jobs, runs, lister);
-    const waiters = new RunWaiters({ runs, timers, wake: () => loops.wake("waiters"), most: limits.runWaiters });
-    this.#waiters = waiters;
-    loops.register("waiters", () => waiters.tick());
-    context.events.on("run.finished", ({ runId }) => waiters.finished(runId));
-    const runChanger = new RunChanger({ ...signals, changes: store.runChanges, runs, rank });
-    const expirer = new Expirer({ ...signals, runs: store.runs, clock, batch: limits.rescueBatch });
-    loops.register("expirer", () => expirer.tick());
 
     // Limits.
-    const limitedLanes = new LimitedLanes({ lanes: store.lanes, owners: limitOwners, membership, shards });
-    const admitter = new LimitAdmitter({
-      limits: store.limits,
-      settle: store.settle,
-      intake: new Intake({ limits: store.limits, lanes: store.lanes, settle: store.settle }),
-      lanes: () => limitedLanes.own(),
-      isHome: (gate) => limitedLanes.isHome(gate),
-      clock,
-      now,
-      onAdmitted: (queued) => wakeups.runsAdmitted(queued),
-      ...signals,
-    });
-    const wakeLimits = (change: () => void) => (): void => {
-      change();
-      loops.wake("limits");
-    };
-    wakeups.limitLanes({
-      isLimited: (lanes) => limitedLanes.ways(lanes).size > 0,
-      runsQueued: (lanes) => {
-        const ways = limitedLanes.ways(lanes);
-        if (ways.has("arrived")) admitter.arrived();
-        if (ways.has("waits")) admitter.lookSoon();
-        if (ways.size > 0) loops.wake("limits");
-        return ways.size > 0;
-      },
-    });
-    wakeups.on(
-      "limits.changed",
-      wakeLimits(() => admitter.lookSoon()),
-    );
-    wakeups.on("limits.claimed", (runIds) => wakeLimits(() => admitter.started(runIds))());
-    wakeups.on("limits.released", (runIds) => wakeLimits(() => admitter.released(runIds))());
-    const ofLimits = limitApi({
-      limits: store.limits,
-      namespaceId,
-      now,
-      onChanged: () => wakeups.publish("limits.changed", null),
-    });
-    loops.register("limits", async () => {
-      await admitter.tick();
-      return admitter.idleMs;
-    });
+    new LimitAdmitter(context, catalog);
+    const runLimits = new Limits(context);
 
     // Runs that wait for other runs of their job, and jobs that start after other jobs.
     const overlap = new OverlapAdmitter({ ...signals, db, settle: store.settle, settler, clock, shards: ownShards });
@@ -547,14 +491,7 @@ class NodeEngine implements Engine {
     };
     loops.register("queues", tickQueues);
     wakeups.on("queues", () => loops.wake("queues"));
-    const ofBreakers = breakerApi({
-      breakers: store.breakers,
-      namespaceId,
-      onReset: async () => {
-        await gateway.breakers.look();
-        wakeups.announce("queues");
-      },
-    });
+    const breakers = new Breakers(context, { nodeBreakers: gateway.breakers });
 
     // Backfills, dead letters, bulk operations.
     const pastRules = new PastRules(store.past, compiler);
@@ -594,7 +531,7 @@ class NodeEngine implements Engine {
     const operationRunner = new OperationRunner({
       operations: store.operations,
       targets,
-      changer: runChanger,
+      changer: this.#runs.changer,
       repeats,
       failures: store.failures,
       membership,
@@ -617,33 +554,19 @@ class NodeEngine implements Engine {
     });
 
     // Retention.
-    const isOurs = (): boolean => membership().epochs.has(0);
-    const { historyDays, sweepBatch: batch } = limits;
-    const history = new DayKeeper(store.historyDays, now, historyDays);
-    const logs = new DayKeeper(store.logDays, now, limits.logDays);
-    const keepDays = async (): Promise<DurationMs> => {
-      await history.tick();
-      await logs.tick();
-      return hour;
-    };
-    const records = new RecordSweeper({ ...store, batch, isOurs, now, historyDays });
-    const oldJobs = new JobSweeper({ sweeps: store.retention, batch, isOurs, now, historyDays });
-    const dedupes = new DedupeSweeper({ dedupes: store.dedupes, membership, batch });
-    loops.register("history", keepDays);
-    loops.register("records", () => records.tick());
-    loops.register("jobs", () => oldJobs.tick());
-    loops.register("dedupe", () => dedupes.tick());
+    const retention = new Retention(context);
     loops.register("clock", () => this.#measureClock());
     this.#ticks = {
       queues: tickQueues,
-      history: keepDays,
+      history: () => retention.keepDays(),
       webhooks: refreshWebhooks,
       rescuer: () => rescuer.tick(),
       tasks: () => catalog.tasks.refresh(),
     };
 
     const api: EngineApis = {
-      ...jobsAndRunsApi({ store, creator, jobs, runs, lister, waiters, within, timers, clock }),
+      ...jobsAndRunsApi({ store, creator, jobs, within }),
+      ...runCalls(this.#runs),
       ...enqueue,
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
       ...workerCalls(workers),
@@ -653,10 +576,9 @@ class NodeEngine implements Engine {
       ...ofBackfills,
       ...queueCalls(new Queues(context, catalog)),
       ...namespaceCalls(new Namespaces(context, catalog)),
-      ...ofBreakers,
-      ...ofLimits,
+      ...breakerCalls(breakers),
+      ...limitCalls(runLimits),
       ...ofOperations,
-      ...runChangesApi({ changer: runChanger, jobs, stats: store.runChanges, within }),
       ...ofFailures,
       ...ofWebhooks,
       ...explanationsApi({
@@ -668,8 +590,8 @@ class NodeEngine implements Engine {
         explainer: new RunExplainer({
           reads: store.explainReads,
           whoServes: (id, run) => workers.whoServes(id, run),
-          limitsOf: (namespace, runId) => ofLimits.limitsOf(namespace, runId),
-          breakerOf: (namespace, name) => ofBreakers.getBreaker(namespace, name),
+          limitsOf: (namespace, runId) => runLimits.ofRun(namespace, runId),
+          breakerOf: (namespace, name) => breakers.get(namespace, name),
           liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
         }),
         async isHeld(jobId) {
@@ -723,7 +645,7 @@ class NodeEngine implements Engine {
   async stop(): Promise<void> {
     const { options, loops, wakeups } = this.#context;
     this.remoteWorkers.stop();
-    this.#waiters.stop();
+    this.#runs.stop();
     const stopped = loops.stop();
     if (options.enqueueOnly !== true) await this.#releaseShards();
     await stopped;

@@ -1,8 +1,12 @@
+import type { Breakers } from "./breakers/breakers.js";
 import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
 import type { Workers } from "./dispatch/sessions/workers.js";
+import type { JobStatsApi } from "./jobs/engine-api.js";
+import type { Limits } from "./limits/limits.js";
+import type { Runs } from "./runs/runs.js";
 
 // The calls of the noun classes under the flat names by which server and SDK still call them.
 
@@ -66,4 +70,55 @@ export const workerCalls = (workers: Workers): WorkerCalls => ({
   getWorker: (...args) => workers.get(...args),
   askWorker: (...args) => workers.requestState(...args),
   whyUnserved: (...args) => workers.whyUnserved(...args),
+});
+
+export interface RunCalls {
+  readonly getRun: Runs["get"];
+  readonly awaitRun: Runs["wait"];
+  readonly listRuns: Runs["list"];
+  readonly totalRuns: Runs["total"];
+  readonly cancelRun: Runs["cancel"];
+  readonly rescheduleRun: Runs["reschedule"];
+  readonly readLogs: Runs["logs"];
+}
+
+export type RunChanges = Pick<RunCalls, "cancelRun" | "rescheduleRun"> & JobStatsApi;
+export type RunLogs = Pick<RunCalls, "readLogs">;
+
+export const runCalls = (runs: Runs): RunCalls => ({
+  getRun: (...args) => runs.get(...args),
+  awaitRun: (...args) => runs.wait(...args),
+  listRuns: (...args) => runs.list(...args),
+  totalRuns: (...args) => runs.total(...args),
+  cancelRun: (...args) => runs.cancel(...args),
+  rescheduleRun: (...args) => runs.reschedule(...args),
+  readLogs: (...args) => runs.logs(...args),
+});
+
+export interface LimitCalls {
+  readonly listLimits: Limits["list"];
+  readonly getLimit: Limits["get"];
+  readonly changeLimit: Limits["change"];
+  readonly resumeLimit: Limits["resume"];
+  readonly limitsOf: Limits["ofRun"];
+}
+
+export const limitCalls = (limits: Limits): LimitCalls => ({
+  listLimits: (...args) => limits.list(...args),
+  getLimit: (...args) => limits.get(...args),
+  changeLimit: (...args) => limits.change(...args),
+  resumeLimit: (...args) => limits.resume(...args),
+  limitsOf: (...args) => limits.ofRun(...args),
+});
+
+export interface BreakerCalls {
+  readonly listBreakers: Breakers["list"];
+  readonly getBreaker: Breakers["get"];
+  readonly resetBreaker: Breakers["reset"];
+}
+
+export const breakerCalls = (breakers: Breakers): BreakerCalls => ({
+  listBreakers: (...args) => breakers.list(...args),
+  getBreaker: (...args) => breakers.get(...args),
+  resetBreaker: (...args) => breakers.reset(...args),
 });

@@ -19,15 +19,17 @@ export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueu
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
+  BreakerCalls as Breakers,
+  LimitCalls as Limits,
   NamespaceCalls as Namespaces,
   QueueCalls as Queues,
+  RunChanges,
+  RunLogs,
   TaskCalls as Catalogue,
   WorkerCalls as Workers,
 } from "./flat-api.js";
-export type { Breakers } from "./breakers/breakers.js";
-export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
+export type { LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
 export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
-export type { RunChanges } from "./runs/run-changes.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
 export type { Backfills } from "./backfills/backfills.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
@@ -56,7 +58,7 @@ export type {
 export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./forecast/forecasts.js";
 export type { JobView } from "./jobs/job-view.js";
 export type { Neighbour, RunFilter } from "@carillon/store";
-export type { LogPage, LogRequest, RunLogs } from "./runs/run-logs.js";
+export type { LogPage, LogRequest } from "./runs/run-logs.js";
 export type { RunView } from "./runs/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "@carillon/store";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "@carillon/store";

@@ -95,7 +95,7 @@ export type {
 export type { ExplainReads, RunSurroundings } from "./explain/explain-reads.js";
 export type { ForecastJob, ForecastReads } from "./explain/forecast-reads.js";
 export { type DayPartitions, dayPartitions } from "./history/day-partitions.js";
-export { HistoryDays, type ListDirection, mostDaysAtOnce, mostScanned } from "./history/history-days.js";
+export { HistoryDays, type ListDirection, type ListPart, maxDaysAtOnce, maxScanned } from "./history/history-days.js";
 export type { JobStats } from "./history/job-history.js";
 export type { JobChangeStore, JobTouch, LedgerPlace, LedgerRow, ReplacedDefinition } from "./jobs/job-change-store.js";
 export type { LedgerKey, RetentionSweeps } from "./jobs/job-retention-store.js";

@@ -1,9 +1,8 @@
-import { type BreakerPolicy, breakerNameIn, type Completion, type DurationMs, type Instant } from "@carillon/core";
+import { type BreakerPolicy, type Completion, type DurationMs, type Instant, breakerNameIn } from "@carillon/core";
 import type { BreakerName, BreakerStore, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
-import { FailureWindow } from "./failure-window.js";
 
-/** Where a run that is to be tried comes from; null: none waits. */
-export type Way = "lane" | "strict" | null;
+/** Where the probe, the one run that is let through, comes from; null: no run waits. */
+export type ProbeSource = "lane" | "strict" | null;
 
 export type IsBehind = (namespaceId: number, lane: Lane) => boolean;
 
@@ -13,37 +12,38 @@ export interface NodeBreakersOptions {
   /** The database's clock. */
   readonly now: () => Instant;
   readonly monotonic: () => DurationMs;
-  /** Names this node in the rows of breakers for which it tries a run. */
+  /** Names this node in the rows of breakers for which it lets a probe through. */
   readonly gatewayId: string;
-  /** Whether somebody here serves a lane behind the breaker. */
+  /** Whether a worker of this node serves a lane behind the breaker. */
   readonly serves: (isBehind: IsBehind) => boolean;
   /** Whether a worker of this node has the run. */
   readonly isAtWork: (runId: string) => boolean;
-  /** Lets one run of such lanes through, if one waits; answers where. One of a strict queue comes when it is not held any more. */
-  readonly letOneThrough: (isBehind: IsBehind) => Promise<Way>;
-  /** What is open has changed here. */
+  /** Lets one run of such lanes through, if one waits; returns where it waits. A run of a strict queue is claimed once its lane is not held any more. */
+  readonly letOneThrough: (isBehind: IsBehind) => Promise<ProbeSource>;
+  /** The set of open breakers of this node changed. */
   readonly onHeld: () => void;
-  /** Others are to know. */
+  /** A row changed: other nodes are to read it. */
   readonly onChanged: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** A run that is tried; null until it is claimed. */
+/** The run that an open breaker lets through. */
 interface Probe {
   readonly breaker: OpenBreaker;
+  /** null until it is claimed. */
   runId: string | null;
-  way: Way;
+  source: ProbeSource;
 }
 
-/** Who tries a run says so again within this time, or another may. */
+/** A node renews its probe within this time, or another node may let a run through. */
 const probeLeaseMs: DurationMs = 15_000;
-const leastDelayMs: DurationMs = 100;
-/** A Retry-After may be wrong, and all that share the breaker wait for it. */
-const longestAskedMs: DurationMs = 86_400_000;
+const minDelayMs: DurationMs = 100;
+/** A Retry-After may be wrong, and all runs behind the breaker wait for it. */
+const maxRetryAfterMs: DurationMs = 86_400_000;
 
 /**
- * The circuit breakers as this node sees them. Failures are counted here; that one is open is a row, which every node reads. A
- * lane behind an open breaker is not looked at: what waits there costs nothing.
+ * The circuit breakers as this node sees them. Each node counts failures for itself; an open breaker is a row, which every node reads.
+ * Gateways do not read a lane behind an open breaker: runs that wait there cost nothing.
  */
 export class NodeBreakers {
   readonly #options: NodeBreakersOptions;
@@ -55,23 +55,23 @@ export class NodeBreakers {
     this.#options = options;
   }
 
-  /** Whether runs of the lane are to stay where they are. */
+  /** Whether the lane is behind an open breaker. */
   isHeld(namespaceId: number, lane: Lane): boolean {
     if (this.#open.size === 0 || lane.requires === "") return false;
     const name = breakerNameIn(lane.requires, lane.task);
     return name !== null && this.#open.has(keyOf({ namespaceId, name }));
   }
 
-  /** The same of a strict queue, whose first run is claimed by itself: it is let through if it is the one to be tried. */
+  /** The same for a strict queue, whose first run is claimed on its own: the lane is open while that run is to be the probe. */
   isHeldStrict(namespaceId: number, lane: Lane): boolean {
     if (!this.isHeld(namespaceId, lane)) return false;
     const name = breakerNameIn(lane.requires, lane.task) ?? "";
     const probe = this.#probes.get(keyOf({ namespaceId, name }));
-    return probe === undefined || probe.runId !== null || probe.way !== "strict";
+    return probe === undefined || probe.runId !== null || probe.source !== "strict";
   }
 
-  /** The breaker for which one run of a strict queue's lane may be tried; null: the lane is held, or open as any other. */
-  trialOf(namespaceId: number, lane: Lane): string | null {
+  /** The breaker for which one run of a strict queue's lane may be the probe; null: the lane is held, or behind no open breaker. */
+  probeNameOf(namespaceId: number, lane: Lane): string | null {
     if (!this.isHeld(namespaceId, lane) || this.isHeldStrict(namespaceId, lane)) return null;
     return breakerNameIn(lane.requires, lane.task);
   }
@@ -85,67 +85,73 @@ export class NodeBreakers {
     }
   }
 
-  /** An attempt is over. Answers after how long the run may be tried again if it is to wait for its breaker; else null. */
+  /** Counts the result of an attempt. Returns after how long the run may be tried again if it must wait for its breaker; else null. */
   judge(run: ClaimedRun, { outcome }: Completion): DurationMs | null {
     const policy = run.policy.breaker;
     const breaker = policy === undefined ? null : this.#breakerOf(run);
     if (policy === undefined || breaker === null) return null;
-    if (outcome.kind === "succeeded") this.#succeeded(run, breaker, policy);
+    if (outcome.kind === "succeeded") this.#addSuccess(run, breaker, policy);
     if (outcome.kind !== "failed" || !outcome.error.retryable) return null;
-    this.#failed(run, breaker, policy, askedWait(outcome.retryAfterMs));
+    this.#addFailure(run, breaker, policy, retryAfterOf(outcome.retryAfterMs));
     const open = this.#open.get(keyOf(breaker));
     if (open === undefined || run.policy.guarantee === "at_most_once") return null;
-    return Math.max(leastDelayMs, open.probeAt - this.#options.now());
+    return Math.max(minDelayMs, open.probeAt - this.#options.now());
   }
 
-  /** One look at what others opened and closed, and at what is to be tried. */
+  /** Reads which breakers other nodes opened and closed, renews this node's probes and begins those that are due. */
   async tick(): Promise<void> {
-    await this.look();
-    for (const [key, probe] of this.#probes) await this.#keep(key, probe);
+    await this.refresh();
+    for (const [key, probe] of this.#probes) await this.#renewProbe(key, probe);
     const now = this.#options.now();
     for (const [key, breaker] of this.#open) {
       const dueAt = breaker.state === "half_open" ? (breaker.probeUntil ?? 0) : breaker.probeAt;
-      if (dueAt <= now && !this.#probes.has(key)) await this.#try(key, breaker);
+      if (dueAt <= now && !this.#probes.has(key)) await this.#startProbe(key, breaker);
     }
   }
 
-  async look(): Promise<void> {
+  /** Reads which breakers are open. */
+  async refresh(): Promise<void> {
     const found = new Map((await this.#options.store.notClosed()).map((row) => [keyOf(row), row]));
-    const isOther = found.size !== this.#open.size || [...found.keys()].some((key) => !this.#open.has(key));
+    const hasChanged = found.size !== this.#open.size || [...found.keys()].some((key) => !this.#open.has(key));
     for (const key of this.#open.keys()) {
       if (found.has(key)) continue;
-      // What was counted before it opened says nothing of now.
+      // Results from before it opened do not count.
       this.#windows.delete(key);
       this.#probes.delete(key);
     }
     this.#open.clear();
     for (const [key, row] of found) this.#open.set(key, row);
-    if (isOther) this.#options.onHeld();
+    if (hasChanged) this.#options.onHeld();
   }
 
-  #succeeded(run: ClaimedRun, breaker: BreakerName, policy: BreakerPolicy): void {
+  #addSuccess(run: ClaimedRun, breaker: BreakerName, policy: BreakerPolicy): void {
     const probe = this.#probes.get(keyOf(breaker));
-    if (probe?.runId === run.id) this.#end(probe, true);
+    if (probe?.runId === run.id) this.#endProbe(probe, true);
     else this.#window(breaker, policy).add(false, this.#options.monotonic());
   }
 
-  #failed(run: ClaimedRun, breaker: BreakerName, policy: BreakerPolicy, retryAfterMs: DurationMs | undefined): void {
+  #addFailure(
+    run: ClaimedRun,
+    breaker: BreakerName,
+    policy: BreakerPolicy,
+    retryAfterMs: DurationMs | undefined,
+  ): void {
     const probe = this.#probes.get(keyOf(breaker));
-    if (probe?.runId === run.id) return this.#end(probe, false, retryAfterMs);
+    if (probe?.runId === run.id) return this.#endProbe(probe, false, retryAfterMs);
     const usualMs = policy.openForMs;
     if (retryAfterMs !== undefined) {
-      return this.#opens(breaker, { reason: "retry_after", forMs: retryAfterMs, usualMs });
+      return this.#openBreaker(breaker, { reason: "retry_after", forMs: retryAfterMs, usualMs });
     }
     const window = this.#window(breaker, policy);
     window.add(true, this.#options.monotonic());
     const { calls, failures } = window.counts;
     if (calls < policy.minCalls || failures < policy.failureRatio * calls) return;
     if (!this.#open.has(keyOf(breaker)))
-      this.#opens(breaker, { reason: `${failures} of ${calls} failed`, forMs: usualMs, usualMs });
+      this.#openBreaker(breaker, { reason: `${failures} of ${calls} failed`, forMs: usualMs, usualMs });
   }
 
-  /** At once here: what comes back meanwhile waits too. */
-  #opens(breaker: BreakerName, opening: Opening): void {
+  /** This node follows at once: runs that fail until the row is stored wait too. */
+  #openBreaker(breaker: BreakerName, opening: Opening): void {
     const { now, store, onHeld, onChanged, onError } = this.#options;
     const probeAt = now() + opening.forMs;
     const before = this.#open.get(keyOf(breaker));
@@ -158,7 +164,7 @@ export class NodeBreakers {
     store.open(breaker, opening).then(onChanged, onError);
   }
 
-  #end(probe: Probe, closes: boolean, retryAfterMs?: DurationMs): void {
+  #endProbe(probe: Probe, closes: boolean, retryAfterMs?: DurationMs): void {
     const { store, gatewayId, now, onHeld, onChanged, onError } = this.#options;
     const { breaker } = probe;
     const openForMs = retryAfterMs ?? breaker.openForMs;
@@ -169,25 +175,25 @@ export class NodeBreakers {
     store.endProbe(breaker, gatewayId, { closes, openForMs }).then(onChanged, onError);
   }
 
-  async #try(key: string, breaker: OpenBreaker): Promise<void> {
+  async #startProbe(key: string, breaker: OpenBreaker): Promise<void> {
     const { store, gatewayId, serves } = this.#options;
     if (!serves(this.#isBehind(breaker)) || !(await store.takeProbe(breaker, gatewayId, probeLeaseMs))) return;
-    const probe: Probe = { breaker, runId: null, way: null };
+    const probe: Probe = { breaker, runId: null, source: null };
     this.#probes.set(key, probe);
     await this.#letThrough(probe);
   }
 
   async #letThrough(probe: Probe): Promise<void> {
     const { letOneThrough, onHeld } = this.#options;
-    probe.way = await letOneThrough(this.#isBehind(probe.breaker));
-    if (probe.way === "strict") onHeld();
+    probe.source = await letOneThrough(this.#isBehind(probe.breaker));
+    if (probe.source === "strict") onHeld();
   }
 
   /**
-   * The run is at work; or none waited so far, and they are looked at again. A run that came back and says nothing of the
-   * breaker (its worker was lost, it was cancelled, snoozed or refused) leaves its place to another.
+   * Goes on while a worker has the run, or lets one through if none waited so far. A run whose attempt ended without a result for the breaker
+   * (its worker was lost, it was cancelled, snoozed or refused) is replaced by another.
    */
-  async #keep(key: string, probe: Probe): Promise<void> {
+  async #renewProbe(key: string, probe: Probe): Promise<void> {
     const { store, gatewayId, isAtWork } = this.#options;
     const { breaker } = probe;
     if (probe.runId !== null && !isAtWork(probe.runId)) probe.runId = null;
@@ -216,8 +222,45 @@ export class NodeBreakers {
 
 const keyOf = ({ namespaceId, name }: BreakerName): string => `${namespaceId} ${name}`;
 
-/** How long a Retry-After keeps a breaker open; undefined: it asks for no time. */
-function askedWait(retryAfterMs: DurationMs | undefined): DurationMs | undefined {
+/** How long a Retry-After keeps a breaker open; undefined: it names no usable time. */
+function retryAfterOf(retryAfterMs: DurationMs | undefined): DurationMs | undefined {
   if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs) || retryAfterMs <= 0) return undefined;
-  return Math.min(retryAfterMs, longestAskedMs);
+  return Math.min(retryAfterMs, maxRetryAfterMs);
+}
+
+/** A window is counted in this many parts. */
+const partCount = 10;
+
+interface Part {
+  number: number;
+  calls: number;
+  failures: number;
+}
+
+/** How many calls of a window failed. The window is exact to a tenth of its length. */
+class FailureWindow {
+  readonly #partMs: DurationMs;
+  readonly #parts: Part[] = [];
+
+  constructor(windowMs: DurationMs) {
+    this.#partMs = windowMs / partCount;
+  }
+
+  add(isFailure: boolean, now: DurationMs): void {
+    const number = Math.floor(now / this.#partMs);
+    let last = this.#parts.at(-1);
+    if (last?.number !== number) this.#parts.push((last = { number, calls: 0, failures: 0 }));
+    last.calls++;
+    if (isFailure) last.failures++;
+    while ((this.#parts[0]?.number ?? number) <= number - partCount) this.#parts.shift();
+  }
+
+  get counts(): { calls: number; failures: number } {
+    const sum = { calls: 0, failures: 0 };
+    for (const { calls, failures } of this.#parts) {
+      sum.calls += calls;
+      sum.failures += failures;
+    }
+    return sum;
+  }
 }

@@ -1,7 +1,7 @@
 import { formatId, occurrenceRunId, withTrace } from "@carillon/core";
-import type { JobDraft } from "../jobs/transaction/job-draft.js";
 import type { Dependency, DependencyStore, Queryable, UpstreamEnd } from "@carillon/store";
-import { afterTrigger } from "../runs/run-trigger.js";
+import type { JobDraft } from "../jobs/transaction/job-draft.js";
+import { afterTrigger } from "../runs/run-view.js";
 import type { Conditions } from "./conditions.js";
 import { judgeEnds } from "./judge-ends.js";
 

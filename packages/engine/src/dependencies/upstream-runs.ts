@@ -1,5 +1,5 @@
 import type { UpstreamReads, UpstreamRun } from "@carillon/store";
-import { repeatedIdOf, upstreamIdsOf } from "../runs/run-trigger.js";
+import { repeatedIdOf, upstreamIdsOf } from "../runs/run-view.js";
 
 /** A retry of a retry, and so on. */
 const mostRepeats = 20;

@@ -104,9 +104,9 @@ export class Gateway {
         const lane = lanes.get(laneId);
         return lane !== null && this.breakers.isHeldStrict(namespaceId, lane);
       },
-      trialOf: (namespaceId, laneId) => {
+      probeNameOf: (namespaceId, laneId) => {
         const lane = lanes.get(laneId);
-        return lane === null ? null : this.breakers.trialOf(namespaceId, lane);
+        return lane === null ? null : this.breakers.probeNameOf(namespaceId, lane);
       },
       assign,
       wakeClaims,

@@ -13,8 +13,8 @@ export interface RunExplainerOptions {
   readonly reads: ExplainReads;
   /** The workers that can take the run, or why there are none. */
   readonly whoServes: (namespaceId: number, run: RunToServe) => Promise<Served | Unserved>;
-  readonly limitsOf: Limits["limitsOf"];
-  readonly breakerOf: Breakers["getBreaker"];
+  readonly limitsOf: Limits["ofRun"];
+  readonly breakerOf: Breakers["get"];
   /** The live runs of a job, oldest first. */
   readonly liveOf: (jobId: string) => Promise<LiveRunOfJob[]>;
 }

@@ -1,7 +1,7 @@
 import type { Instant, JobSpec, JobStatus, LabelCondition } from "@carillon/core";
 import type { JobView } from "./job-view.js";
 import type { RunView } from "../runs/run-view.js";
-import type { RunFilter } from "@carillon/store";
+import type { JobStats, RunFilter } from "@carillon/store";
 import type { JobRef, Page, PageRequest, Total, TotalRequest, WaitRequest, Receipt } from "../requests.js";
 
 export interface JobFilter {
@@ -38,4 +38,9 @@ export interface EngineApi {
   totalRuns(namespace: string, filter: RunFilter, request: TotalRequest): Promise<Total>;
   /** Without regard to status. */
   totalJobs(namespace: string, filter: Omit<JobFilter, "status">, request: TotalRequest): Promise<Total>;
+}
+
+export interface JobStatsApi {
+  /** How the newest runs of a job went. Throws not_found. */
+  jobStats(namespace: string, ref: JobRef): Promise<JobStats>;
 }

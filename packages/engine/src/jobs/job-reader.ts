@@ -1,14 +1,12 @@
-import { type JobRef, type Page, type PageRequest, toPage, type Total, type TotalRequest } from "../requests.js";
-import { occurrenceRunId, type RunStatus, shownLabels } from "@carillon/core";
-import type { JobFilter } from "./engine-api.js";
-import type { JobView } from "./job-view.js";
-import type { RunView } from "../runs/run-view.js";
+import { type RunStatus, occurrenceRunId, shownLabels } from "@carillon/core";
 import { type JobRow, type JobStore, readPause } from "@carillon/store";
-import { jobStatus, runStatusesOf } from "./job-status.js";
-import { mergeParts } from "../runs/merge-parts.js";
-import { mostCounted } from "../runs/most-counted.js";
-import type { RunLister } from "../runs/run-lister.js";
+import { type JobRef, type Page, type PageRequest, type Total, type TotalRequest, toPage } from "../requests.js";
+import { type RunLister, mergeParts, maxCounted } from "../runs/run-lister.js";
 import type { RunReader } from "../runs/run-reader.js";
+import type { RunView } from "../runs/run-view.js";
+import type { JobFilter } from "./engine-api.js";
+import { jobStatus, runStatusesOf } from "./job-status.js";
+import type { JobView } from "./job-view.js";
 
 /** So many jobs are read at once where only those of some statuses are wanted. */
 const readForStatus = 200;
@@ -49,7 +47,7 @@ export class JobReader {
   async list(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
     if (filter.status === undefined) return this.#listAny(namespaceId, filter, page);
     const wanted = new Set(filter.status);
-    const isLate = this.#lister.patience();
+    const isLate = this.#lister.startTimeBudget();
     const found: JobView[] = [];
     for (let request = { ...page, pageSize: Math.max(page.pageSize, readForStatus) }; ;) {
       const part = await this.#listAny(namespaceId, filter, request);
@@ -81,8 +79,8 @@ export class JobReader {
     if (request === "estimate") {
       return { count: oneOff.count + (await this.#jobs.estimate(namespaceId, same)), accuracy: "estimate" };
     }
-    const stored = await this.#jobs.count(namespaceId, same, mostCounted);
-    const isWhole = oneOff.accuracy === "exact" && stored < mostCounted;
+    const stored = await this.#jobs.count(namespaceId, same, maxCounted);
+    const isWhole = oneOff.accuracy === "exact" && stored < maxCounted;
     return { count: oneOff.count + stored, accuracy: isWhole ? "exact" : "at_least" };
   }
 

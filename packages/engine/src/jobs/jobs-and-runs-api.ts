@@ -1,31 +1,26 @@
-import type { RunFilter, Store } from "@carillon/store";
+import { CarillonError } from "@carillon/core";
+import type { Store } from "@carillon/store";
 import type { InNamespace } from "../context.js";
+import { searchByLabels } from "../runs/run-lister.js";
 import type { JobCreator } from "./create-job.js";
+import type { EngineApi, JobFilter, JobStatsApi } from "./engine-api.js";
 import type { JobReader } from "./job-reader.js";
-import type { RunLister } from "../runs/run-lister.js";
-import type { RunReader } from "../runs/run-reader.js";
-import type { RunWaiters } from "../runs/run-waiters.js";
-import { searchByLabels } from "../runs/search-by-labels.js";
-import { LogReader, type LogReaderOptions } from "../runs/log-reader.js";
-import type { EngineApi, JobFilter } from "./engine-api.js";
-import type { RunLogs } from "../runs/run-logs.js";
 
-export interface JobsAndRunsOptions extends Pick<LogReaderOptions, "timers" | "clock"> {
-  readonly store: Pick<Store, "logs" | "searchPaths">;
+type JobApi = Omit<EngineApi, "getRun" | "awaitRun" | "listRuns" | "totalRuns"> & JobStatsApi;
+
+export interface JobsAndRunsOptions {
+  readonly store: Pick<Store, "searchPaths" | "runChanges">;
   readonly creator: JobCreator;
   readonly jobs: JobReader;
-  readonly runs: RunReader;
-  readonly lister: RunLister;
-  readonly waiters: RunWaiters;
   readonly within: InNamespace;
 }
 
+/** The newest runs of a job that its statistics cover. */
+const maxStatsRuns = 1_000;
+
 /** The engine as callers see it: names of namespaces in, views out. */
-export function jobsAndRunsApi(options: JobsAndRunsOptions): EngineApi & RunLogs {
-  const { store, creator, jobs, runs, lister, waiters, within, timers, clock } = options;
-  const logs = new LogReader({ logs: store.logs, runs, timers, clock });
-  const byLabels = <Filter extends JobFilter | RunFilter>(namespaceId: number, filter: Filter) =>
-    searchByLabels(filter, namespaceId, store.searchPaths);
+export function jobsAndRunsApi({ store, creator, jobs, within }: JobsAndRunsOptions): JobApi {
+  const byLabels = (namespaceId: number, filter: JobFilter) => searchByLabels(filter, namespaceId, store.searchPaths);
   return {
     namespaceId: (namespace) => within(namespace, async (id) => id),
     createJob: (namespace, spec, receipt) =>
@@ -40,14 +35,13 @@ export function jobsAndRunsApi(options: JobsAndRunsOptions): EngineApi & RunLogs
     listJobs: (namespace, filter, page) =>
       within(namespace, async (id) => jobs.list(id, await byLabels(id, filter), page)),
     jobsOfKeys: (namespace, keys) => within(namespace, (id) => jobs.ofKeys(id, keys)),
-    getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
-    awaitRun: (namespace, runId, request) => within(namespace, (id) => waiters.wait(id, runId, request)),
-    listRuns: (namespace, filter, page) =>
-      within(namespace, async (id) => lister.list(id, await byLabels(id, filter), page)),
-    totalRuns: (namespace, filter, request) =>
-      within(namespace, async (id) => lister.total(id, await byLabels(id, filter), request)),
     totalJobs: (namespace, filter, request) =>
       within(namespace, async (id) => jobs.total(id, await byLabels(id, filter), request)),
-    readLogs: (namespace, runId, request) => within(namespace, (id) => logs.read(id, runId, request)),
+    jobStats: (namespace, ref) =>
+      within(namespace, async (namespaceId) => {
+        const job = await jobs.find(namespaceId, ref);
+        if (job === null) throw new CarillonError("not_found", "There is no such job.");
+        return store.runChanges.jobStats(namespaceId, job.id, maxStatsRuns);
+      }),
   };
 }

@@ -2,32 +2,34 @@ import type { Instant, KeyedLimit } from "@carillon/core";
 import {
   type EndedRun,
   type Held,
+  type LaneCursor,
   type LimitAdmissions,
   type LimitRow,
   type NamedLimit,
   type OrderHolder,
   type OwnLimits,
-  ownLimitsOf,
   type Queryable,
   type Queued,
   type ReleasedHold,
+  type Store,
   type WaitingHead,
+  ownLimitsOf,
 } from "@carillon/store";
 import { type Candidate, type Choice, chooseRuns } from "./choose-runs.js";
 import { gateOf, isOrdered, limitsIn } from "./limit-text.js";
 import { startsSince, withStarts } from "./rate-window.js";
 
-/** What one admission looks at. */
+/** The gates and limits of one admission. */
 export interface AdmissionRequest {
-  /** Gates of which it is not known what the first run behind them needs: that is looked at before anything is locked. */
+  /** Gates whose first run is read before anything is locked, because the limits that it needs are not known. */
   readonly gates: readonly string[];
-  /** Gates of runs that held `limitIds`: whoever is next behind them needs the same, unless its definition changed. */
+  /** Gates of runs that held `limitIds`: the next run behind them needs the same limits, unless their definition changed. */
   readonly refilled?: readonly string[];
-  /** Limits whose holders are looked at although nobody may wait for them. */
+  /** Limits whose holders are read even if no run waits for them. */
   readonly limitIds: readonly number[];
   /** Limits to lock beside those of the first runs. */
   readonly named?: readonly NamedLimit[];
-  /** Runs that may have ceased to hold; null: every holder is looked at. */
+  /** Runs that may have ceased to hold their limits; null: every holder is checked. */
   readonly released: readonly string[] | null;
 }
 
@@ -35,21 +37,21 @@ export interface Admitted {
   readonly queued: readonly Queued[];
   /** Gates behind which more runs may be admissible at once. */
   readonly more: readonly string[];
-  /** Gates with runs that wait on, and the limits that have no room. */
+  /** Gates whose runs go on waiting, and the limits that have no room. */
   readonly waiting: Choice["waiting"];
   readonly nextAt: Instant | null;
-  /** Limits of which something was released. */
+  /** Limits that a run ceased to hold. */
   readonly freed: readonly number[];
-  /** Runs that were cancelled, because one before them failed. */
+  /** Runs that were cancelled because a run before them failed. */
   readonly stopped: readonly EndedRun[];
-  /** Limits of runs that could not be judged, because these were not locked. */
+  /** Limits that runs need and that were not locked. */
   readonly unlocked: readonly NamedLimit[];
-  /** Limits that have no room because nobody has counted yet who was at work when they were set. */
+  /** Limits that have no room until the runs that were at work when they were set are counted. */
   readonly uncounted: readonly LimitRow[];
 }
 
-/** Runs of one gate that one transaction looks at. */
-const mostOfGate = 100;
+/** Runs of one gate that one transaction reads. */
+const maxOfGate = 100;
 
 interface Needed {
   readonly head: WaitingHead;
@@ -57,9 +59,9 @@ interface Needed {
 }
 
 /**
- * One short transaction: locks the rows of the limits in one order, and only then reads, in later statements, who holds them and
- * who waits. Two of them over one limit follow each other; over different limits they do not meet. The rows of queues and namespaces
- * are held last, as by who sets their limits.
+ * One short transaction: locks the rows of the limits in one order, and only then reads, in later statements, which runs hold them and
+ * which wait. Two admissions that need the same limit follow each other; others do not meet. The rows of queues and namespaces are locked last, as
+ * by a change of their limits.
  */
 export async function admit(tx: Queryable, store: LimitAdmissions, request: AdmissionRequest): Promise<Admitted> {
   const { limitIds, released: runIds } = request;
@@ -89,7 +91,7 @@ export async function admit(tx: Queryable, store: LimitAdmissions, request: Admi
   return { ...choice, queued, more: gatesWithMore(heads, choice), freed, stopped, unlocked, uncounted };
 }
 
-/** Of an ordering key it is always to be known who holds it. */
+/** All holders of ordering keys are read: of these it must be known which run holds them. */
 function heldBy(rows: readonly LimitRow[], runIds: readonly string[] | null): Held {
   const whole = runIds === null ? rows : rows.filter((row) => row.limit.kind === "order");
   return { limitIds: idsOf(rows), runIds: runIds ?? [], whole: idsOf(whole) };
@@ -124,7 +126,7 @@ function write(
   });
 }
 
-/** What the runs that ceased to hold leave behind: room, starts to remember, and failures that stop an ordering key. */
+/** The limits after the releases: room, starts to remember, and failures that stop an ordering key. */
 async function judge(
   tx: Queryable,
   store: LimitAdmissions,
@@ -165,7 +167,7 @@ function stoppedGates(limits: ReadonlyMap<number, LimitRow>, released: readonly 
   return [...new Set(stops.map((hold) => hold.gate))];
 }
 
-/** Who waits, read under the locks. Behind an ordering key whose holder waits to be admitted again only that one may go on. */
+/** The waiting runs, read under the locks. Behind an ordering key whose holder waits to be admitted again, only the holder may start. */
 async function candidates(
   tx: Queryable,
   store: LimitAdmissions,
@@ -178,12 +180,12 @@ async function candidates(
   const first = await store.heads(
     tx,
     gates.filter((gate) => !taken.has(gate)),
-    mostOfGate,
+    maxOfGate,
   );
   return [...again, ...first];
 }
 
-/** The newest run that names a limit says what it is, unless an operator has; of queues and namespaces their own rows do. */
+/** The newest run that names a limit defines it, unless an operator fixed it. The limits of queues and namespaces are defined by their rows. */
 function redefine(limits: Map<number, LimitRow>, ids: ReadonlyMap<string, number>, { limits: named }: Needed): void {
   for (const { namespaceId, limit, definedAt } of named) {
     const row = limits.get(ids.get(nameOf({ namespaceId, limit })) ?? -1);
@@ -216,11 +218,40 @@ function distinct(limits: readonly NamedLimit[]): NamedLimit[] {
   return [...new Map(limits.map((limit) => [nameOf(limit), limit])).values()];
 }
 
-/** Those of which as many were read as may be read at once, and ordering keys whose first run was passed over for its holder. */
+/** Gates of which as many runs were read as one transaction reads. Ordering keys admit one run at a time. */
 function gatesWithMore(heads: readonly WaitingHead[], { waiting }: Choice): string[] {
   const counts = new Map<string, number>();
   for (const { limits } of heads) counts.set(gateOf(limits), (counts.get(gateOf(limits)) ?? 0) + 1);
   return [...counts].flatMap(([gate, count]) =>
-    !waiting.has(gate) && count >= mostOfGate && !isOrdered(gate) ? [gate] : [],
+    !waiting.has(gate) && count >= maxOfGate && !isOrdered(gate) ? [gate] : [],
   );
+}
+
+/** Lanes of one statement, and runs of each. */
+const countPage = { lanes: 200, ofEach: 20_000 };
+
+/**
+ * Makes the runs that were admitted or running when a limit of a queue or a namespace was set hold it. No run starts from then on
+ * without holding it, so these only become fewer and can be read page by page.
+ */
+export async function countHolders(
+  limit: LimitRow,
+  { limits, settle }: Pick<Store, "limits" | "settle">,
+): Promise<void> {
+  const runIds: string[] = [];
+  let at: LaneCursor | null = { lane: 0, rank: Number.MIN_SAFE_INTEGER };
+  while (at !== null) {
+    const seen = await limits.atWork(limit, at, countPage);
+    const full = seen.findIndex((lane) => lane.seen >= countPage.ofEach);
+    const read = full === -1 ? seen : seen.slice(0, full + 1);
+    for (const lane of read) runIds.push(...lane.runIds);
+    const last = read.at(-1);
+    if (last === undefined || (full === -1 && seen.length < countPage.lanes)) at = null;
+    else
+      at = full === -1 ? { lane: last.lane + 1, rank: Number.MIN_SAFE_INTEGER } : { lane: last.lane, rank: last.rank };
+  }
+  await settle(async (tx) => {
+    await limits.lock(tx, [], [limit.id]);
+    await limits.count(tx, limit, runIds);
+  });
 }

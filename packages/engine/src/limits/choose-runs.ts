@@ -1,33 +1,33 @@
 import type { Instant, KeyedLimit } from "@carillon/core";
 import { nextRoomAt, rateRoom, type RateState } from "./rate-window.js";
 
-/** A limit's row, locked. */
+/** The locked row of a limit. */
 export interface LimitState {
   readonly id: number;
   readonly limit: KeyedLimit;
-  /** Runs that hold it: concurrency and order; admitted and not started: rate. */
+  /** Concurrency and order: the runs that hold it. Rate: the runs that were admitted and have not started. */
   readonly used: number;
   readonly starts: readonly number[];
-  /** An ordering key: the failed run that everything behind it waits for. */
+  /** An ordering key: the failed run for which the runs behind it wait. */
   readonly stoppedBy: string | null;
-  /** False: it is not known yet who held it when it was set. */
+  /** False: the runs that held it when it was set are not counted yet. */
   readonly isCounted: boolean;
 }
 
-/** A run that waits, as it was read after its limits were locked. */
+/** A waiting run, read after its limits were locked. */
 export interface Candidate {
   readonly id: string;
   readonly gate: string;
   readonly rank: number;
-  /** The limits that it needs, all of which are locked. */
+  /** The limits that it needs. All are locked. */
   readonly limitIds: readonly number[];
 }
 
 export interface Choice {
   readonly admitted: readonly Candidate[];
-  /** Gates with runs that must wait on, and the limits that have no room. */
+  /** Gates whose runs go on waiting, and the limits that have no room. */
   readonly waiting: ReadonlyMap<string, readonly number[]>;
-  /** When time alone makes room for one of them. */
+  /** The earliest instant at which time alone makes room for one of them. */
   readonly nextAt: Instant | null;
 }
 
@@ -36,7 +36,7 @@ interface Room {
   readonly nextAt: Instant | null;
 }
 
-/** Goes through the runs in rank order and takes each whose limits all have room. `holders`: who holds an ordering key, by limit. */
+/** Goes through the runs in rank order and takes each whose limits all have room. `holders`: the run that holds an ordering key, by limit. */
 export function chooseRuns(
   candidates: readonly Candidate[],
   limits: ReadonlyMap<number, LimitState>,
@@ -47,7 +47,7 @@ export function chooseRuns(
   const waiting = new Map<string, readonly number[]>();
   let nextAt: Instant | null = null;
   for (const run of [...candidates].sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))) {
-    // Behind one gate nothing overtakes.
+    // Runs of one gate do not overtake each other.
     if (waiting.has(run.gate)) continue;
     const needed = run.limitIds.filter((id) => holders.get(id) !== run.id);
     const full = needed.filter((id) => (rooms.get(id)?.left ?? 0) < 1);
@@ -67,7 +67,7 @@ function take(room: Room | undefined): void {
   if (room !== undefined) room.left--;
 }
 
-/** null unless time is all that a run waits for. */
+/** When time alone makes room for a run; null if it also waits for another run. */
 function timeFor(full: readonly number[], rooms: ReadonlyMap<number, Room>, now: Instant): Instant | null {
   let latest = now;
   for (const id of full) {

@@ -1,122 +1,121 @@
-import type { Clock, DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent, FailedRun } from "../events.js";
+import type { DurationMs, Instant } from "@carillon/core";
+import { freedBy, freedJobs, type LimitRow } from "@carillon/store";
+import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { EngineContext } from "../context.js";
 import { SteadyCost } from "../loops/steady-cost.js";
-import {
-  freedBy,
-  freedJobs,
-  type LimitedLane,
-  type LimitRow,
-  type LimitStore,
-  type Queryable,
-  type Queued,
-} from "@carillon/store";
-import { announceEnded } from "../runs/announce-ended.js";
-import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
-import { countHolders } from "./count-holders.js";
-import type { Intake } from "./intake.js";
+import { announceEnded } from "../runs/run-events.js";
+import { admit, type Admitted, type AdmissionRequest, countHolders } from "./admission.js";
+import { Intake, LimitedLanes } from "./intake.js";
 import { isOrdered } from "./limit-text.js";
-import { WaitingGates } from "./waiting-gates.js";
 
-export interface LimitAdmitterOptions {
-  readonly limits: LimitStore;
-  readonly intake: Pick<Intake, "take">;
-  readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-  readonly clock: Pick<Clock, "monotonic">;
-  /** The database's clock. */
-  readonly now: () => Instant;
-  /** Lanes whose runs have limits, of which this node looks after some. */
-  readonly lanes: () => Promise<readonly LimitedLane[]>;
-  /** Whether this node looks after the gate. For efficiency only: two that do it at once do no harm. */
-  readonly isHome: (gate: string) => boolean;
-  readonly onAdmitted: (queued: readonly Queued[]) => void;
-  /** Runs of these jobs ended for which others of the same job may wait. */
-  readonly onFreed: (jobIds: readonly string[]) => void;
-  readonly onFailed: (run: FailedRun) => void;
-  readonly onEvent: OnEngineEvent;
-}
+type AdmitterContext = Pick<
+  EngineContext,
+  "store" | "clock" | "now" | "membership" | "shardCount" | "emit" | "loops" | "wakeups"
+>;
 
-/** What runs that ended or started leave to be seen to. */
+/** The limits and gates of runs that ended or started. */
 interface Refill {
   readonly limitIds: readonly number[];
   readonly gates: readonly string[];
   readonly released: readonly string[];
 }
 
-const everyMs: DurationMs = 1_000;
-/** However often it is asked for, there is so much time between two sweeps. */
+const periodMs: DurationMs = 1_000;
+/** The least time between two sweeps, however often one is requested. */
 const soonMs: DurationMs = 50;
 /** A sweep takes at most a twentieth of the time. */
 const share = 20;
-/** Gates of one transaction, of which many runs are read each. */
+/** Gates of one transaction; of each it reads many runs. */
 const batch = 50;
-/** Runs that ended, and with them ordering keys whose next run one transaction admits: of these one run is read each. */
-const mostReleased = 500;
-/** Gates that one sweep looks at; the next goes on where it ended. */
-const mostSwept = 1_000;
-/** Gates that wait for one limit and are tried when it is released. */
-const mostTried = 64;
-/** Limits for which nobody waits are looked at so often: what is held by nothing is found. */
+/** Runs that ended, and with them ordering keys whose next run one transaction admits: of each it reads one run. */
+const maxReleased = 500;
+/** Gates that one sweep reads; the next continues where it ended. */
+const maxSwept = 1_000;
+/** Gates waiting for one limit that are tried when it is released. */
+const maxTried = 64;
+/** Limits for which no run waits are checked this often, to release those that no live run holds. */
 const unsweptMs: DurationMs = 10_000;
-/** A limit that nobody used for so long is forgotten. */
+/** A limit that no run has used for this long is deleted. */
 const forgetMs: DurationMs = 3_600_000;
 
 /**
- * Lets runs with limits start: when one came, when one that held a limit ended, when a rate has room again, and by a look at
- * everything that waits every second, which also finds what a node left that died in between.
+ * Admits runs with limits: when one is queued, when one that held a limit ends, when a rate has room again, and by a sweep of all waiting
+ * runs every second, which also finds those of a node that died before it admitted them.
  */
 export class LimitAdmitter {
-  readonly #options: LimitAdmitterOptions;
+  readonly #context: AdmitterContext;
+  readonly #lanes: LimitedLanes;
+  readonly #intake: Intake;
   readonly #gates = new Set<string>();
   readonly #released = new Set<string>();
   readonly #started = new Set<string>();
-  /** Limits whose holders are all looked at. */
+  /** Limits whose holders are all to be checked. */
   readonly #unswept = new Set<number>();
-  /** Gates whose limits are all looked at. */
+  /** Gates whose limits are all to be checked. */
   readonly #swept = new Set<string>();
   readonly #waiting = new WaitingGates();
   /** Limits that have no room until their holders are counted. */
   readonly #uncounted = new Map<number, LimitRow>();
-  /** Gates for which a time makes room. */
+  /** Gates that get room at an instant. */
   readonly #timed = new Map<string, Instant>();
   readonly #cost = new SteadyCost();
-  #isIntakeAsked = true;
+  #isIntakeDue = true;
   #nextSweep = 0;
   #earliestSweep = 0;
   #nextTidy = 0;
   #after = "";
 
-  constructor(options: LimitAdmitterOptions) {
-    this.#options = options;
+  constructor(context: AdmitterContext, { limitOwners }: { readonly limitOwners: Pick<LimitOwnerCache, "all"> }) {
+    this.#context = context;
+    this.#lanes = new LimitedLanes(context, limitOwners);
+    this.#intake = new Intake(context.store);
+    const { loops, wakeups } = context;
+    loops.register("limits", async () => {
+      await this.tick();
+      return this.#idleMs;
+    });
+    wakeups.limitLanes({
+      isLimited: (lanes) => this.#lanes.statesOf(lanes).size > 0,
+      runsQueued: (lanes) => this.#runsQueued(lanes),
+    });
+    wakeups.on("limits.changed", () => {
+      this.#sweepSoon();
+      loops.wake("limits");
+    });
+    // Rates count from the start of an admitted run.
+    wakeups.on("limits.claimed", (runIds) => {
+      for (const id of runIds) this.#started.add(id);
+      loops.wake("limits");
+    });
+    wakeups.on("limits.released", (runIds) => {
+      for (const id of runIds) this.#released.add(id);
+      loops.wake("limits");
+    });
   }
 
-  /** Runs came that have limits. */
-  arrived(): void {
-    this.#isIntakeAsked = true;
+  /** Returns whether some of the lanes may have limits. */
+  #runsQueued(lanes: readonly number[]): boolean {
+    const states = this.#lanes.statesOf(lanes);
+    if (states.size === 0) return false;
+    if (states.has("new")) this.#isIntakeDue = true;
+    if (states.has("blocked")) this.#sweepSoon();
+    this.#context.loops.wake("limits");
+    return true;
   }
 
-  /** Runs that hold limits ended, or were given back. */
-  released(runIds: readonly string[]): void {
-    for (const id of runIds) this.#released.add(id);
-  }
-
-  /** Runs that were admitted have started: rates count from now. */
-  started(runIds: readonly string[]): void {
-    for (const id of runIds) this.#started.add(id);
-  }
-
-  /** Anything may have changed. */
-  lookSoon(): void {
-    this.#isIntakeAsked = true;
+  #sweepSoon(): void {
+    this.#isIntakeDue = true;
     this.#nextSweep = Math.min(this.#nextSweep, this.#earliestSweep);
   }
 
-  /** One bounded pass; answers how many runs were admitted. */
+  /** One bounded pass; returns how many runs were admitted. */
   async tick(): Promise<number> {
-    const started = this.#options.clock.monotonic();
+    const { clock } = this.#context;
+    const started = clock.monotonic();
     if (started >= this.#nextSweep) {
-      this.#nextSweep = started + everyMs;
+      this.#nextSweep = started + periodMs;
       await this.#sweep();
-      const costMs = this.#cost.after(this.#options.clock.monotonic() - started);
+      const costMs = this.#cost.after(clock.monotonic() - started);
       this.#earliestSweep = started + Math.max(soonMs, costMs * share);
       this.#nextSweep = Math.max(this.#nextSweep, this.#earliestSweep);
     }
@@ -127,68 +126,68 @@ export class LimitAdmitter {
     return this.#admit(refill);
   }
 
-  get idleMs(): DurationMs {
+  get #idleMs(): DurationMs {
     const left = [this.#gates, this.#swept, this.#released, this.#started, this.#uncounted];
-    if (this.#isIntakeAsked || left.some((some) => some.size > 0)) return 0;
+    if (this.#isIntakeDue || left.some((some) => some.size > 0)) return 0;
     let first = Number.POSITIVE_INFINITY;
     for (const at of this.#timed.values()) first = Math.min(first, at);
-    const timed = Math.ceil(first - this.#options.now());
-    return Math.max(0, Math.min(this.#nextSweep - this.#options.clock.monotonic(), timed));
+    const timed = Math.ceil(first - this.#context.now());
+    return Math.max(0, Math.min(this.#nextSweep - this.#context.clock.monotonic(), timed));
   }
 
   async #sweep(): Promise<void> {
-    const { limits, isHome, clock } = this.#options;
-    this.#isIntakeAsked = true;
-    const gates = await limits.gates(this.#after, mostSwept);
-    this.#after = gates.length < mostSwept ? "" : (gates.at(-1) ?? "");
-    for (const gate of gates) if (isHome(gate)) this.#swept.add(gate);
-    for (const id of await limits.unswept(unsweptMs, mostSwept)) this.#unswept.add(id);
+    const { store, clock } = this.#context;
+    this.#isIntakeDue = true;
+    const gates = await store.limits.gates(this.#after, maxSwept);
+    this.#after = gates.length < maxSwept ? "" : (gates.at(-1) ?? "");
+    for (const gate of gates) if (this.#lanes.isHome(gate)) this.#swept.add(gate);
+    for (const id of await store.limits.unswept(unsweptMs, maxSwept)) this.#unswept.add(id);
     if (clock.monotonic() < this.#nextTidy) return;
     this.#nextTidy = clock.monotonic() + unsweptMs;
-    await limits.forget(forgetMs, mostSwept);
+    await store.limits.forget(forgetMs, maxSwept);
   }
 
   async #takeIn(): Promise<void> {
-    if (!this.#isIntakeAsked) return;
-    this.#isIntakeAsked = false;
-    const { intake, lanes, onFreed, onFailed, onEvent } = this.#options;
-    const { gates, refused, ended, isMore } = await intake.take(await lanes());
-    if (isMore) this.#isIntakeAsked = true;
+    if (!this.#isIntakeDue) return;
+    this.#isIntakeDue = false;
+    const { emit, wakeups } = this.#context;
+    const { gates, refused, ended, isMore } = await this.#intake.take(await this.#lanes.own());
+    if (isMore) this.#isIntakeDue = true;
     for (const gate of gates) this.#gates.add(gate);
     for (const { id: runId, namespaceId, jobId, task, queue, error } of refused) {
       const of = { namespaceId, runId, jobId, task, queue };
-      onEvent({ type: "run.finished", ...of, status: "failed", durationMs: 0 });
-      onFailed({ namespaceId, runId, task, error });
+      emit({ type: "run.finished", ...of, status: "failed", durationMs: 0 });
+      wakeups.publish("run.failed", { namespaceId, runId, task, error });
     }
-    onFreed(freedJobs(ended));
+    this.#publishFreed(freedJobs(ended));
   }
 
   async #count(): Promise<void> {
     for (const limit of this.#uncounted.values()) {
-      await countHolders(limit, this.#options);
+      await countHolders(limit, this.#context.store);
       this.#uncounted.delete(limit.id);
       this.#wakeWaiting(limit.id);
     }
   }
 
-  /** What the runs that ended or started held, and the gates behind which the next ones need the same. */
+  /** The limits that runs held which ended or started, and the gates behind which the next runs need the same. */
   async #takeReleased(): Promise<Refill> {
-    const over = [...this.#released].slice(0, mostReleased);
-    const started = [...this.#started].slice(0, mostReleased);
-    const held = await this.#options.limits.ofRuns(over, started);
-    for (const id of over) this.#released.delete(id);
+    const ended = [...this.#released].slice(0, maxReleased);
+    const started = [...this.#started].slice(0, maxReleased);
+    const held = await this.#context.store.limits.ofRuns(ended, started);
+    for (const id of ended) this.#released.delete(id);
     for (const id of started) this.#started.delete(id);
     const limitIds = [...new Set(held.map((one) => one.limitId))];
     for (const id of limitIds) this.#wakeWaiting(id);
-    return { limitIds, gates: [...new Set(held.map((one) => one.gate))], released: [...over, ...started] };
+    return { limitIds, gates: [...new Set(held.map((one) => one.gate))], released: [...ended, ...started] };
   }
 
   #wakeWaiting(limitId: number): void {
-    for (const gate of this.#waiting.take(limitId, mostTried)) this.#gates.add(gate);
+    for (const gate of this.#waiting.take(limitId, maxTried)) this.#gates.add(gate);
   }
 
   #wakeTimed(): void {
-    const now = this.#options.now();
+    const now = this.#context.now();
     for (const [gate, at] of this.#timed) {
       if (at > now) continue;
       this.#timed.delete(gate);
@@ -203,39 +202,41 @@ export class LimitAdmitter {
     for (const gate of others.slice(batch)) this.#gates.add(gate);
     const refilled = [...ordered, ...others.slice(0, batch)];
     for (const gate of refilled) this.#gates.delete(gate);
-    const hinted = takeFrom(this.#gates, batch);
-    if (hinted.length > 0 || limitIds.length > 0)
-      count += await this.#once({ gates: hinted, refilled, limitIds, released }, released);
+    const woken = takeFrom(this.#gates, batch);
+    if (woken.length > 0 || limitIds.length > 0)
+      count += await this.#admitOnce({ gates: woken, refilled, limitIds, released }, released);
     const swept = takeFrom(this.#swept, batch);
     const unswept = takeFrom(this.#unswept, batch);
     if (swept.length > 0 || unswept.length > 0)
-      count += await this.#once({ gates: swept, limitIds: unswept, released: null }, []);
+      count += await this.#admitOnce({ gates: swept, limitIds: unswept, released: null }, []);
     return count;
   }
 
-  async #once(request: AdmissionRequest, released: readonly string[]): Promise<number> {
-    const { limits, settle } = this.#options;
+  async #admitOnce(request: AdmissionRequest, released: readonly string[]): Promise<number> {
+    const { limits, settle } = this.#context.store;
     let admitted: Admitted;
     try {
       admitted = await settle((tx) => admit(tx, limits, request));
       if (admitted.unlocked.length > 0) {
-        this.#take(admitted, request);
+        this.#follow(admitted, request);
         const { unlocked: named } = admitted;
         admitted = await settle((tx) => admit(tx, limits, { ...request, named }));
       }
     } catch (error) {
       for (const gate of request.gates) this.#gates.add(gate);
-      this.released(released);
+      for (const id of released) this.#released.add(id);
       throw error;
     }
-    this.#take(admitted, request);
+    this.#follow(admitted, request);
     return admitted.queued.length;
   }
 
-  #take(admitted: Admitted, { gates, refilled = [] }: AdmissionRequest): void {
+  /** After the commit of an admission. */
+  #follow(admitted: Admitted, { gates, refilled = [] }: AdmissionRequest): void {
+    const { emit, wakeups } = this.#context;
     const { queued, more, waiting, nextAt, freed, stopped, uncounted } = admitted;
-    announceEnded(stopped, "cancelled", this.#options.onEvent);
-    this.#options.onFreed(freedBy(stopped));
+    announceEnded(stopped, "cancelled", emit);
+    this.#publishFreed(freedBy(stopped));
     for (const limit of uncounted) this.#uncounted.set(limit.id, limit);
     for (const gate of [...gates, ...refilled]) this.#timed.delete(gate);
     for (const gate of more) this.#gates.add(gate);
@@ -244,12 +245,63 @@ export class LimitAdmitter {
       for (const id of full) this.#waiting.add(id, gate);
       if (nextAt !== null) this.#timed.set(gate, nextAt);
     }
-    if (queued.length > 0) this.#options.onAdmitted(queued);
+    wakeups.runsAdmitted(queued);
+  }
+
+  #publishFreed(jobIds: readonly string[]): void {
+    if (jobIds.length > 0) this.#context.wakeups.publish("overlap.freed", jobIds);
   }
 }
 
-function takeFrom<Item>(items: Set<Item>, most: number): Item[] {
-  const taken = [...items].slice(0, most);
+function takeFrom<Item>(items: Set<Item>, max: number): Item[] {
+  const taken = [...items].slice(0, max);
   for (const item of taken) items.delete(item);
   return taken;
+}
+
+/** Pairs of a limit and a gate that are remembered. */
+const maxPairs = 10_000;
+
+/**
+ * The gates that wait for each limit, so that they are tried when it is released. Only for speed: the sweep finds the gates that are
+ * forgotten here. The oldest are forgotten, since a gate that stops waiting is not removed.
+ */
+export class WaitingGates {
+  readonly #maxPairs: number;
+  readonly #byLimit = new Map<number, Set<string>>();
+  #size = 0;
+
+  constructor(max = maxPairs) {
+    this.#maxPairs = max;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(limitId: number, gate: string): void {
+    let gates = this.#byLimit.get(limitId);
+    if (gates === undefined) this.#byLimit.set(limitId, (gates = new Set()));
+    if (gates.has(gate)) return;
+    gates.add(gate);
+    this.#size++;
+    for (const oldest of this.#byLimit.keys()) {
+      if (this.#size <= this.#maxPairs) break;
+      this.take(oldest, this.#size - this.#maxPairs);
+    }
+  }
+
+  /** Removes and returns the first gates that wait for the limit, at most `max`. */
+  take(limitId: number, max: number): string[] {
+    const gates = this.#byLimit.get(limitId) ?? new Set<string>();
+    const taken: string[] = [];
+    for (const gate of gates) {
+      if (taken.length >= max) break;
+      taken.push(gate);
+      gates.delete(gate);
+    }
+    this.#size -= taken.length;
+    if (gates.size === 0) this.#byLimit.delete(limitId);
+    return taken;
+  }
 }

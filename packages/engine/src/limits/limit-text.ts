@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import type { KeyedLimit, LimitScope, OrderFailure } from "@carillon/core";
 
-/** Whose runs wait behind one gate. */
+/** Where the runs of a gate belong. */
 export interface GateOwner {
   readonly namespaceId: number;
   readonly queue: string;
 }
 
 /**
- * The limits of a run as one text, a line each; the first line is its gate. Runs of one gate wait in one row: those with an ordering key
- * behind that key, the others together with all that have the same queue and limits, so that whatever admits one admits the next.
+ * The limits of a run as one text, a line each; the first line is its gate. Runs of one gate wait in one line: those with an ordering key
+ * behind that key, the others together with all runs that have the same queue and limits, so that room for one is room for the next.
  */
 export function limitText(limits: readonly KeyedLimit[], { namespaceId, queue }: GateOwner): string {
   const lines = limits.map(lineOf);

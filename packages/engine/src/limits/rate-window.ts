@@ -1,12 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
 
-/** Starts that a limit remembers: pairs of an instant and how many started then, or shortly before. Oldest first. */
+/** Starts that a limit remembers: pairs of an instant and the number of runs that started then, or shortly before. Oldest first. */
 export type Starts = readonly number[];
 
-/** Pairs that are kept of one limit. */
-const mostPairs = 64;
+/** Pairs that one limit keeps. */
+const maxPairs = 64;
 
-/** Without the starts that no window from now on can hold. */
+/** The starts without those that no later window can hold. */
 export function startsSince(starts: Starts, from: Instant): number[] {
   const kept: number[] = [];
   for (let at = 0; at + 1 < starts.length; at += 2) {
@@ -17,15 +17,15 @@ export function startsSince(starts: Starts, from: Instant): number[] {
 }
 
 /**
- * Adds starts. Where there would be too many pairs, neighbours become one at the later instant: starts are remembered too
- * long rather than too short, so the bound holds, at the price of up to a sixty-fourth of a window.
+ * Adds starts. Of too many pairs, neighbours are merged at the later instant: a start is remembered up to a sixty-fourth of a window too
+ * long, never too short, so that the limit holds.
  */
 export function withStarts(starts: Starts, added: readonly Instant[], perMs: DurationMs): number[] {
   const pairs: [Instant, number][] = [];
   for (let at = 0; at + 1 < starts.length; at += 2) pairs.push([starts[at] ?? 0, starts[at + 1] ?? 0]);
   for (const instant of added) pairs.push([instant, 1]);
   pairs.sort(([a], [b]) => a - b);
-  return merged(pairs, pairs.length > mostPairs ? Math.ceil(perMs / mostPairs) : 0).flat();
+  return merged(pairs, pairs.length > maxPairs ? Math.ceil(perMs / maxPairs) : 0).flat();
 }
 
 function merged(pairs: readonly [Instant, number][], withinMs: DurationMs): [Instant, number][] {
@@ -49,19 +49,19 @@ export interface RateState {
   readonly perMs: DurationMs;
   readonly burst: number;
   readonly starts: Starts;
-  /** Admitted, and not started yet. */
+  /** Runs that were admitted and have not started. */
   readonly unstarted: number;
 }
 
 /**
- * How many more may be admitted now. What is admitted and has not started counts in every window until it starts, so that no window
- * ever holds more starts than the limit, whenever the workers come.
+ * How many more runs may be admitted now. An admitted run counts in every window until it starts, so that no window ever holds more starts
+ * than the limit, however late the workers start them.
  */
 export function rateRoom({ limit, perMs, burst, starts, unstarted }: RateState, now: Instant): number {
   return Math.max(0, Math.min(limit - countOf(startsSince(starts, now - perMs)) - unstarted, burst - unstarted));
 }
 
-/** When there is room for one more by time alone; null: only a start or an end can make it. */
+/** When time alone makes room for one more run; null: only a start or an end of another run can. */
 export function nextRoomAt({ limit, perMs, burst, starts, unstarted }: RateState, now: Instant): Instant | null {
   if (burst <= unstarted || limit <= unstarted) return null;
   const inWindow = startsSince(starts, now - perMs);

@@ -1,45 +1,38 @@
-import { type Clock, deadlineError, type DurationMs } from "@carillon/core";
-import type { OnEngineEvent, FailedRun } from "../events.js";
+import { deadlineError, type DurationMs } from "@carillon/core";
+import { freedBy } from "@carillon/store";
+import type { EngineContext } from "../context.js";
 import { SteadyCost } from "../loops/steady-cost.js";
-import { announceEnded } from "./announce-ended.js";
-import { tellLateEnds } from "./sla-events.js";
-import { freedBy, type RunStore } from "@carillon/store";
+import { announceEnded, emitLateEnds } from "./run-events.js";
 
-export interface ExpirerOptions {
-  readonly runs: Pick<RunStore, "expire">;
-  readonly clock: Pick<Clock, "monotonic">;
-  readonly batch: number;
-  /** Runs of these jobs ended for which others of the same job may wait. */
-  readonly onFreed: (jobIds: readonly string[]) => void;
-  readonly onFailed: (run: FailedRun) => void;
-  readonly onEvent: OnEngineEvent;
-}
+type ExpirerContext = Pick<EngineContext, "store" | "clock" | "limits" | "emit" | "loops" | "wakeups">;
 
-const everyMs: DurationMs = 1_000;
-/** A look takes at most a twentieth of the time. */
+const periodMs: DurationMs = 1_000;
+/** A scan takes at most a twentieth of the time. */
 const share = 20;
 
-/** Ends runs that wait beyond their deadline. Safe on every node at once: each takes what nobody else holds. */
+/** Ends runs that wait beyond their deadline. Safe on every node at once: each takes only rows that no other node has locked. */
 export class Expirer {
-  readonly #options: ExpirerOptions;
+  readonly #context: ExpirerContext;
   readonly #cost = new SteadyCost();
 
-  constructor(options: ExpirerOptions) {
-    this.#options = options;
+  constructor(context: ExpirerContext) {
+    this.#context = context;
+    context.loops.register("expirer", () => this.tick());
   }
 
-  /** One bounded pass; answers after how long the next is due. */
+  /** One bounded pass; returns after how long the next is due. */
   async tick(): Promise<DurationMs> {
-    const { runs, clock, batch, onFreed, onFailed, onEvent } = this.#options;
+    const { store, clock, limits, emit, wakeups } = this.#context;
     const startedAt = clock.monotonic();
-    const ended = await runs.expire(batch);
-    announceEnded(ended, "failed", onEvent);
-    tellLateEnds(ended, onEvent);
+    const ended = await store.runs.expire(limits.rescueBatch);
+    announceEnded(ended, "failed", emit);
+    emitLateEnds(ended, emit);
     for (const { id: runId, namespaceId, task } of ended) {
-      onFailed({ namespaceId, runId, task, error: deadlineError });
+      wakeups.publish("run.failed", { namespaceId, runId, task, error: deadlineError });
     }
-    onFreed(freedBy(ended));
-    if (ended.length >= batch) return 0;
-    return Math.max(everyMs, this.#cost.after(clock.monotonic() - startedAt) * share);
+    const freed = freedBy(ended);
+    if (freed.length > 0) wakeups.publish("overlap.freed", freed);
+    if (ended.length >= limits.rescueBatch) return 0;
+    return Math.max(periodMs, this.#cost.after(clock.monotonic() - startedAt) * share);
   }
 }

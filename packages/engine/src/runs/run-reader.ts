@@ -1,14 +1,13 @@
 import { isFinal, callbackSessionId, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
-import { upstreamIdsOf } from "./run-trigger.js";
-import type { RunView } from "./run-view.js";
 import type { RunReads, RunRow, TriggerKind } from "@carillon/store";
+import { type RunView, upstreamIdsOf } from "./run-view.js";
 
-/** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
+/** The end of a run has the time of the database's clock, its id that of a node's clock: reads allow for this difference. */
 export const clockSlackMs = 3_600_000;
 
 /**
- * Reads runs wherever they are: live ones first, near their time or far from it, then finished ones from history. One by its id is found
- * also while it is still to be made by its job, which was changed before its time.
+ * Reads runs from all tables: live ones first, far-future ones included, then finished ones from history. `find` also finds a one-off run
+ * that its job has yet to make, because the job was changed before its time.
  */
 export class RunReader {
   readonly #reads: RunReads;
@@ -22,7 +21,7 @@ export class RunReader {
     if (found !== undefined) return found;
     const [toCome] = await this.#reads.toCome(namespaceId, [id]);
     if (toCome !== undefined) return toRunView(toCome, null);
-    // Its job may have made it between the two looks.
+    // Its job may have made it between the two reads.
     const live = await this.#reads.live(namespaceId, [id]);
     return (await this.views(live))[0] ?? null;
   }
@@ -33,17 +32,17 @@ export class RunReader {
     const found = new Map((await this.views(live)).map((run) => [run.id, run]));
     const missing = ids.filter((id) => !found.has(id));
     if (missing.length === 0) return found;
-    // A run that ended between the two reads is in the second; one never goes back from history to the hot table.
+    // A run that ended between the two reads is in the second: runs never go back from history to the hot table.
     const notBefore = Math.min(...missing.map(timeOfUuid)) - clockSlackMs;
     const ended = await this.#reads.finished(namespaceId, missing, Math.max(0, notBefore));
     for (const row of ended) found.set(row.id, toRunView(row, null));
     return found;
   }
 
-  /** What a run said of itself is looked up where a handler may have said something. */
+  /** Progress is read only for runs whose handler may have reported some. */
   async views(rows: readonly RunRow[]): Promise<RunView[]> {
-    const begun = rows.filter((row) => row.fence > 0 && !isFinal(row.status)).map((row) => row.id);
-    const progress = begun.length === 0 ? null : await this.#reads.progress(begun);
+    const started = rows.filter((row) => row.fence > 0 && !isFinal(row.status)).map((row) => row.id);
+    const progress = started.length === 0 ? null : await this.#reads.progress(started);
     return rows.map((row) => toRunView(row, progress?.get(row.id) ?? null));
   }
 }
@@ -59,7 +58,7 @@ const triggerKinds: ReadonlySet<string> = new Set([
   "callback",
 ]);
 
-/** A trigger is stored as its kind, with the id of what asked behind a colon where something did. */
+/** A trigger is stored as its kind and, if its cause has one, an id behind a colon. */
 function triggerOf(row: RunRow): RunView["trigger"] {
   const [kind = "", id = null] = row.trigger.split(":", 2);
   if (!triggerKinds.has(kind)) throw new Error(`run ${row.id} has the unknown trigger ${row.trigger}`);

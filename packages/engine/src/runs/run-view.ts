@@ -1,18 +1,17 @@
 import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
-import type { TriggerKind, AttemptRecord, RunProgress } from "@carillon/store";
+import type { AttemptRecord, RunProgress, TriggerKind } from "@carillon/store";
 
-/** Who asked for a run: its schedule, the creation of a one-off job, the end of another run, or a call that names itself. */
-/** Who asked for a run. */
+/** The cause of a run: its schedule, the creation of a one-off job, the end of another run, or a call. */
 export interface RunTrigger {
   readonly kind: TriggerKind;
-  /** What asked for it, where that has an id. */
+  /** Of the cause, if it has one. */
   readonly id: string | null;
   readonly scheduledFor: Instant;
   /** The runs whose ends started it, in the order of its job's `after`. */
   readonly upstreamIds?: readonly string[];
 }
 
-/** A run as readers see it, live or finished. Ids are canonical UUIDs; the wire adds the prefixes. */
+/** A run as callers see it, live or finished. Ids are canonical UUIDs; the wire adds the prefixes. */
 export interface RunView {
   readonly id: string;
   /** Equal to `id` for a one-off job that is stored as its run alone. */
@@ -25,7 +24,7 @@ export interface RunView {
   readonly trigger: RunTrigger;
   /** When it may start: the nominal instant plus jitter, or the next try. */
   readonly runAt: Instant;
-  /** When it is to have ended; only of live runs. */
+  /** The deadline of its end; only of live runs. */
   readonly deadlineAt: Instant | null;
   readonly createdAt: Instant;
   readonly startedAt: Instant | null;
@@ -35,7 +34,7 @@ export interface RunView {
   readonly maxAttempts: number;
   readonly losses: number;
   readonly workerId: string | null;
-  /** What its handler said last; null of a run that has ended. */
+  /** The latest report of its handler; null of a run that has ended. */
   readonly progress: RunProgress | null;
   readonly payload: unknown;
   readonly policy: RunPolicy;
@@ -44,4 +43,25 @@ export interface RunView {
   readonly attempts: readonly AttemptRecord[];
   readonly labels: Readonly<Record<string, string>>;
   readonly owner: string | null;
+}
+
+/**
+ * The trigger of a run that the ends of other runs started: `after:` with the run that ended last and, if the job waits for several, all
+ * of them in the order of its `after`, each behind a colon.
+ */
+export function afterTrigger(lastRunId: string, runIds: readonly string[]): string {
+  return runIds.length > 1 ? ["after", lastRunId, ...runIds].join(":") : `after:${lastRunId}`;
+}
+
+/** The runs whose ends started a run with this trigger, in the order of `after`; none if it was started otherwise. */
+export function upstreamIdsOf(trigger: string): readonly string[] {
+  const [kind, last, ...all] = trigger.split(":");
+  if (kind !== "after" || last === undefined) return [];
+  return all.length > 0 ? all : [last];
+}
+
+/** The run that a run with this trigger retries or replays; null if it is neither. */
+export function repeatedIdOf(trigger: string): string | null {
+  const [kind, id] = trigger.split(":", 2);
+  return kind === "retry" || kind === "replay" ? (id ?? null) : null;
 }

@@ -1,19 +1,11 @@
-import { CarillonError, type DurationMs, isFinal, type Timers } from "@carillon/core";
-import type { RunView } from "./run-view.js";
-import type { RunReader } from "./run-reader.js";
+import { CarillonError, type DurationMs, isFinal } from "@carillon/core";
+import type { EngineContext } from "../context.js";
 import type { WaitRequest } from "../requests.js";
+import type { RunReader } from "./run-reader.js";
+import type { RunView } from "./run-view.js";
 
-export interface RunWaitersOptions {
-  readonly runs: Pick<RunReader, "findMany">;
-  readonly timers: Timers;
-  /** Asks for a tick soon. */
-  readonly wake: () => void;
-  /** Callers that may wait at a time; one more is refused as overloaded. */
-  readonly most: number;
-}
-
-/** Runs of other nodes end unheard here: those that are waited for are looked at this often, all in one read. */
-const lookEveryMs: DurationMs = 500;
+/** This node is not notified of the ends of runs on other nodes: runs with waiting callers are read this often, all in one read. */
+const pollMs: DurationMs = 500;
 const idleMs: DurationMs = 60_000;
 
 interface Waiter {
@@ -24,21 +16,31 @@ interface Waiter {
 
 /** Callers that wait for the end of runs. One read serves all of them, however many they are. */
 export class RunWaiters {
-  readonly #options: RunWaitersOptions;
+  readonly #context: Pick<EngineContext, "timers" | "limits" | "loops">;
+  readonly #runs: Pick<RunReader, "findMany">;
   readonly #waiters = new Map<string, Set<Waiter>>();
   #count = 0;
-  #heard = false;
-  #stopped = false;
+  #hasNews = false;
+  #isStopped = false;
 
-  constructor(options: RunWaitersOptions) {
-    this.#options = options;
+  constructor(
+    context: Pick<EngineContext, "timers" | "limits" | "loops" | "events">,
+    runs: Pick<RunReader, "findMany">,
+  ) {
+    this.#context = context;
+    this.#runs = runs;
+    context.loops.register("waiters", () => this.#tick());
+    context.events.on("run.finished", ({ runId }) => {
+      if (this.#waiters.has(runId)) this.#wake();
+    });
   }
 
-  /** The run when it has ended; null when it has not in time, or is not there. */
+  /** The run when it has ended; null when it has not in time, or does not exist. */
   wait(namespaceId: number, runId: string, { waitMs, signal }: WaitRequest): Promise<RunView | null> {
-    const { timers, wake, most } = this.#options;
-    if (this.#stopped || signal?.aborted) return Promise.resolve(null);
-    if (this.#count >= most) throw new CarillonError("overloaded", `${most} callers already wait for runs.`);
+    const { timers, limits } = this.#context;
+    if (this.#isStopped || signal?.aborted) return Promise.resolve(null);
+    if (this.#count >= limits.runWaiters)
+      throw new CarillonError("overloaded", `${limits.runWaiters} callers already wait for runs.`);
     return new Promise((resolve) => {
       const end = (run: RunView | null): void => {
         timers.clearTimeout(timer);
@@ -52,52 +54,49 @@ export class RunWaiters {
       signal?.addEventListener("abort", giveUp);
       this.#waiters.set(runId, (this.#waiters.get(runId) ?? new Set()).add(waiter));
       this.#count += 1;
-      // It may have ended before it was waited for.
-      this.#heard = true;
-      wake();
+      // The run may have ended before this call.
+      this.#wake();
     });
   }
 
-  /** A run ended on this node. */
-  finished(runId: string): void {
-    if (!this.#waiters.has(runId)) return;
-    this.#heard = true;
-    this.#options.wake();
+  /** Answers every waiting caller. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const waiter of this.#all()) waiter.end(null);
   }
 
-  /** One look at all that is waited for; answers how long the next may wait. */
-  async tick(): Promise<DurationMs> {
-    this.#heard = false;
+  #wake(): void {
+    this.#hasNews = true;
+    this.#context.loops.wake("waiters");
+  }
+
+  /** Reads all runs that callers wait for; returns how long the next pass may wait. */
+  async #tick(): Promise<DurationMs> {
+    this.#hasNews = false;
     const byNamespace = new Map<number, Set<string>>();
     for (const { namespaceId, runId } of this.#all()) {
       byNamespace.set(namespaceId, (byNamespace.get(namespaceId) ?? new Set()).add(runId));
     }
     for (const [namespaceId, ids] of byNamespace) {
-      const found = await this.#options.runs.findMany(namespaceId, [...ids]);
+      const found = await this.#runs.findMany(namespaceId, [...ids]);
       for (const waiter of this.#all()) {
         if (waiter.namespaceId !== namespaceId) continue;
         const run = found.get(waiter.runId);
         if (run !== undefined && isFinal(run.status)) waiter.end(run);
       }
     }
-    if (this.#heard) return 0;
-    return this.#count === 0 ? idleMs : lookEveryMs;
-  }
-
-  /** Whoever waits is answered. */
-  stop(): void {
-    this.#stopped = true;
-    for (const waiter of this.#all()) waiter.end(null);
+    if (this.#hasNews) return 0;
+    return this.#count === 0 ? idleMs : pollMs;
   }
 
   #all(): Waiter[] {
-    return [...this.#waiters.values()].flatMap((some) => [...some]);
+    return [...this.#waiters.values()].flatMap((waiters) => [...waiters]);
   }
 
   #remove(waiter: Waiter): void {
-    const some = this.#waiters.get(waiter.runId);
-    if (some?.delete(waiter) !== true) return;
+    const waiters = this.#waiters.get(waiter.runId);
+    if (waiters?.delete(waiter) !== true) return;
     this.#count -= 1;
-    if (some.size === 0) this.#waiters.delete(waiter.runId);
+    if (waiters.size === 0) this.#waiters.delete(waiter.runId);
   }
 }

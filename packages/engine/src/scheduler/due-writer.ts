@@ -1,14 +1,14 @@
 import type { Instant, JobPause } from "@carillon/core";
+import type { DueJob, FireRow, Fired, PassRow, Queued, Terms } from "@carillon/store";
+import type { Membership } from "../context.js";
 import type { OnEngineEvent } from "../events.js";
-import { announceEnded } from "../runs/announce-ended.js";
-import type { DueJob, Fired, FireRow, PassRow, Queued, Terms } from "@carillon/store";
+import { announceEnded } from "../runs/run-events.js";
+import type { FireStore } from "../schedules/fire-store.js";
 import { type Bisected, type Fault, writeAround } from "./bisect.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";
 import { fenceOf } from "./fence.js";
 import { announceFired, announcePassed } from "./fire-events.js";
 import { Suspects } from "./poison-jobs.js";
-import type { FireStore } from "../schedules/fire-store.js";
-import type { Membership } from "../context.js";
 
 export interface DueWriterOptions {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;

@@ -1,18 +1,20 @@
 import type { RunPolicy } from "@carillon/core";
-import { Intake } from "../../src/limits/intake.js";
-import { LimitAdmitter, type LimitAdmitterOptions } from "../../src/limits/limit-admitter.js";
+import { LimitAdmitter } from "../../src/limits/limit-admitter.js";
 import { audits, runAudit } from "@carillon/store";
 import type { EngineStore } from "./engine-store.js";
+import { testContext } from "./test-context.js";
 import { newRun, type StoreHarness, storeHarness } from "./store-harness.js";
 
-export interface SteppedAdmitter extends Pick<LimitAdmitter, "released"> {
+export interface SteppedAdmitter {
+  /** Notifies it that runs ended or were given back. */
+  readonly released: (runIds: readonly string[]) => void;
   /** A step that begins with a sweep. */
   readonly tick: () => Promise<number>;
-  /** One that sees only to what it was told. */
+  /** A step without a sweep. */
   readonly tickOnly: () => Promise<number>;
 }
 
-/** Admission over a store, in steps that the test takes. */
+/** Admission over a store, step by step. */
 export class AdmissionHarness {
   readonly h: StoreHarness;
   readonly #lane: number;
@@ -24,12 +26,12 @@ export class AdmissionHarness {
 
   static async create(): Promise<AdmissionHarness> {
     const h = await storeHarness();
-    await h.store.queueBook.ensure(1, ["default"]);
+    await h.store.catalog.queues.ensure(1, ["default"]);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "gated" }]);
     return new AdmissionHarness(h, lane);
   }
 
-  /** As it was made, for the next test of the file. */
+  /** Empties the tables for the next test of the file. */
   async reset(): Promise<void> {
     await this.h.db.query({
       text: `truncate carillon.run, carillon.run_history, carillon.redrive, carillon.limit_key, carillon.limit_hold, carillon.worker_session;
@@ -38,29 +40,17 @@ export class AdmissionHarness {
     });
   }
 
-  /** A node's part, over its own way to the database if it has one. */
-  admitter(store: EngineStore = this.h.store, over: Partial<LimitAdmitterOptions> = {}): SteppedAdmitter {
-    const { limits, lanes, settle } = store;
+  /** The admitter of a node, over its own connections if it has some. */
+  admitter(store: EngineStore = this.h.store, over: Partial<EngineStore> = {}): SteppedAdmitter {
     let time = 0;
-    const admitter = new LimitAdmitter({
-      limits,
-      intake: new Intake({ limits, lanes, settle }),
-      settle,
-      clock: { monotonic: () => time },
-      now: () => this.h.db.clock.now(),
-      lanes: async () => {
-        await lanes.list();
-        return [{ lane: this.#lane, namespaceId: null }];
-      },
-      isHome: () => true,
-      onAdmitted: () => undefined,
-      onFreed: () => undefined,
-      onFailed: () => undefined,
-      onEvent: () => undefined,
-      ...over,
+    const context = testContext({
+      database: this.h.db,
+      store: { ...store, ...over },
+      clock: { now: Date.now, monotonic: () => time },
     });
+    const admitter = new LimitAdmitter(context, { limitOwners: { all: [] } });
     return {
-      released: (runIds) => admitter.released(runIds),
+      released: (runIds) => context.wakeups.publish("limits.released", runIds),
       tickOnly: () => admitter.tick(),
       tick() {
         time += 60_000;
@@ -69,7 +59,7 @@ export class AdmissionHarness {
     };
   }
 
-  /** Stores runs with these limits; answers their ids. */
+  /** Stores runs with these limits; returns their ids. */
   async runs(policy: RunPolicy, count: number, payload: unknown = { key: "a" }): Promise<string[]> {
     const runs = Array.from({ length: count }, (_, index) => {
       const run = newRun(this.#lane, { policy, payload });
@@ -108,7 +98,7 @@ export class AdmissionHarness {
     await this.h.store.claims.completeAndClaim({ succeeded, demand: null });
   }
 
-  /** What breaks the rules about limits. */
+  /** The violations that the audits of limits find. */
   async broken(): Promise<unknown[]> {
     const found = audits("carillon").filter(({ invariant }) => invariant === 8 || invariant === 14);
     const results = await Promise.all(found.map((audit) => runAudit(this.h.db, audit)));

@@ -49,7 +49,7 @@ export class EngineHarness {
     return worker;
   }
 
-  /** Resolves when the condition holds; looked at after every event and every `look`. */
+  /** Resolves when the condition holds; checked after every event and by `checkConditions`. */
   until(holds: () => boolean): Promise<void> {
     return holds() ? Promise.resolve() : new Promise((resolve) => this.#watchers.push({ holds, resolve }));
   }
@@ -58,7 +58,7 @@ export class EngineHarness {
     return this.events.filter((event) => event.type === type).length;
   }
 
-  look(): void {
+  checkConditions(): void {
     for (const watcher of this.#watchers) if (watcher.holds()) watcher.resolve();
     this.#watchers = this.#watchers.filter((watcher) => !watcher.holds());
   }
@@ -77,7 +77,7 @@ export class EngineHarness {
 
   #take(event: EngineEvent): void {
     this.events.push(event);
-    this.look();
+    this.checkConditions();
   }
 }
 

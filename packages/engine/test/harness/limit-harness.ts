@@ -2,7 +2,7 @@ import type { EnqueueSpec, Instant, RunPolicy } from "@carillon/core";
 import type { Engine, EngineEvent } from "../../src/index.js";
 import { EngineHarness } from "./engine-harness.js";
 
-/** What handlers did, in the order in which they did it. */
+/** A start or an end of a handler. */
 export interface JournalEntry {
   readonly kind: "begin" | "end";
   readonly key: string;
@@ -11,13 +11,13 @@ export interface JournalEntry {
   readonly at: Instant;
 }
 
-/** Nodes with workers whose handlers write a journal of starts and ends, and end when the test says so. */
+/** Nodes with workers whose handlers keep a journal of their starts and ends, and end when the test ends them. */
 export class LimitHarness {
   readonly journal: JournalEntry[] = [];
   readonly engines: EngineHarness;
   readonly #open = new Map<number, { key: string; end: (error?: Error) => void }>();
   #begun = 0;
-  /** Runs end by themselves as soon as they began. */
+  /** Handlers end by themselves as soon as they have begun. */
   isEager = false;
 
   private constructor(engines: EngineHarness) {
@@ -71,7 +71,7 @@ export class LimitHarness {
   }
 
   /** The most runs of one key that were ever open at once. */
-  mostOpen(): Map<string, number> {
+  maxOpen(): Map<string, number> {
     const open = new Map<string, number>();
     const most = new Map<string, number>();
     for (const { kind, key } of this.journal) {
@@ -126,12 +126,12 @@ export class LimitHarness {
         write("end");
         if (error === undefined) resolve(null);
         else reject(error);
-        this.engines.look();
+        this.engines.checkConditions();
       };
       this.#open.set(number, { key, end });
       write("begin");
       if (this.isEager) setImmediate(end);
-      this.engines.look();
+      this.engines.checkConditions();
     });
   }
 }

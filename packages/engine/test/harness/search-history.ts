@@ -2,19 +2,20 @@ import { randomBytes } from "node:crypto";
 import { uuidv7 } from "@carillon/core";
 import type { StoreHarness } from "./store-harness.js";
 
-/** More than one page looks through. */
+/** More runs than one page scans. */
 export const searchCount = 24_000;
-/** Of another namespace, older than all of these. */
+/** Runs of another namespace, older than all others. */
 export const foreignCount = 40;
 
 /**
- * History to be searched: run n was made n seconds after the first, has the owner o<n % 4000>, the label n=<n % 8000>, task rare once, queue
- * rare once, and a customer in its payload for each 3000th. Run 50 stands for a one-off job, of which each 7000th is another run. The namespace small has a few, made among the first.
+ * History to be searched: run n was created n seconds after the first and has the owner o<n % 4000> and the label n=<n % 8000>; one has the
+ * task and the queue rare; each 3000th has a customer in its payload. Run 50 is a one-off job, of which each 7000th is another run. The first
+ * runs belong to the namespace small.
  */
 export async function fillHistory({ db }: StoreHarness, now: number): Promise<string[]> {
   const ids = Array.from({ length: searchCount }, (_, n) => uuidv7(now - (searchCount - n) * 1_000, randomBytes));
   await db.query({ text: "insert into carillon.namespace (name) values ('small')" });
-  await db.query({ text: "insert into carillon.lane (queue, task) values ('rare', 'rare'), ('rare', 'nobody')" });
+  await db.query({ text: "insert into carillon.lane (queue, task) values ('rare', 'rare'), ('rare', 'unused')" });
   await db.query(
     {
       text: `insert into carillon.run_history (id, job_id, namespace_id, status, priority, run_at, nominal_at, created_at, trigger, task,

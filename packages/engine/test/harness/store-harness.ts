@@ -184,10 +184,10 @@ export function fireRow(job: DueJob, next: Instant | null = job.nominal + 60_000
   return { job, runId, rank: job.fireAt, next: to, catchUpTo: null, notes: [] };
 }
 
-/** Resolves when so many statements of this database wait for a lock. Asked on a connection of its own: a transaction sees its first answer for ever. */
-export async function untilSomebodyWaits(harness: Pick<StoreHarness, "db">, howMany = 1): Promise<void> {
+/** Resolves when `count` statements of this database wait for a lock. It reads on its own connection, since statistics do not change within a transaction. */
+export async function untilLockWaits(harness: Pick<StoreHarness, "db">, count = 1): Promise<void> {
   const waiting = {
     text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   };
-  for (;;) if ((await harness.db.query(waiting)).rowCount >= howMany) return;
+  for (;;) if ((await harness.db.query(waiting)).rowCount >= count) return;
 }

@@ -15,13 +15,13 @@ import {
   type HistoryDay,
   type HistoryDays,
   type ListPlace,
-  type Looked,
+  type ListPart,
   type Stretch,
   dayMs,
-  mostDaysAtOnce,
-  mostScanned,
+  maxDaysAtOnce,
+  maxScanned,
   orderOf,
-  patience,
+  startTimeBudget,
   walkDays,
 } from "./history-days.js";
 
@@ -42,81 +42,81 @@ interface Search {
 
 type FoundRow = RunRow & { readonly is_match: boolean; readonly is_last: boolean };
 
-/** For so long it is believed that a namespace is small beside others. */
+/** How long a namespace is taken for small beside others before that is estimated again. */
 const smallForMs = 60_000;
-const mostRemembered = 1_000;
+const maxRemembered = 1_000;
 
 /**
- * Finished runs by filter. A page is looked for day by day among the rows of one index, the one that gives the fewest for the filter by
- * the planner's statistics, and among at most so many of these: what a page costs does not grow with history, whatever is asked.
+ * Finished runs by filter. A page scans, day by day, a bounded number of rows of one index: the one that has the fewest rows for the filter
+ * by the planner's statistics. So the cost of a page does not grow with history, for any filter.
  */
 export class FinishedSearch {
   readonly #options: FinishedSearchOptions;
-  readonly #looks: FinishedLooks;
-  /** Namespaces that have few of the runs, and for how long that is believed. */
+  readonly #scans: ScanChooser;
+  /** Namespaces that have few of the runs, and until when they are taken for small. */
   readonly #smallUntil = new Map<number, Instant>();
 
   constructor(options: FinishedSearchOptions) {
     this.#options = options;
-    this.#looks = new FinishedLooks(options);
+    this.#scans = new ScanChooser(options);
   }
 
-  async page(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>> {
-    const search = { namespaceId, filter, place, isLate: patience(this.#options.now) };
-    const best = await this.#looks.best(namespaceId, filter);
-    const look = best.way === "any" ? await this.#usualLook(namespaceId, filter) : best;
+  async page(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<ListPart<RunRow>> {
+    const search = { namespaceId, filter, place, isLate: startTimeBudget(this.#options.now) };
+    const best = await this.#scans.best(namespaceId, filter);
+    const scan = best.way === "any" ? await this.#defaultScan(namespaceId, filter) : best;
     const days = await this.#options.days.for(place, earliestEnd(filter) ?? 0);
-    const found = await this.#walk(look, search, days);
-    if (look.way !== "any" || !found.isStopped || found.rows.length >= place.limit) return found;
-    const isSmall = await this.#looks.isSmall(namespaceId, filter);
+    const found = await this.#walk(scan, search, days);
+    if (scan.way !== "any" || !found.isStopped || found.rows.length >= place.limit) return found;
+    const isSmall = await this.#scans.isSmall(namespaceId, filter);
     if (isSmall) this.#rememberSmall(namespaceId);
-    const byTasks = await this.#looks.byTasks(filter);
-    const other = byTasks ?? (isSmall ? await this.#looks.byNamespace(namespaceId, filter) : null);
+    const byTasks = await this.#scans.byTasks(filter);
+    const other = byTasks ?? (isSmall ? await this.#scans.byNamespace(namespaceId, filter) : null);
     return other === null ? found : fartherOf(found, await this.#walk(other, search, days), place);
   }
 
-  /** Where no index knows the filter: a namespace that was small a moment ago is looked up by itself at once. */
-  async #usualLook(namespaceId: number, filter: RunListFilter): Promise<Look> {
+  /** For a filter that no index covers. A namespace that was small a moment ago is scanned by itself at once. */
+  async #defaultScan(namespaceId: number, filter: RunListFilter): Promise<Scan> {
     const isSmall = (this.#smallUntil.get(namespaceId) ?? 0) >= this.#options.now();
-    return (isSmall ? await this.#looks.byNamespace(namespaceId, filter) : null) ?? anyRow;
+    return (isSmall ? await this.#scans.byNamespace(namespaceId, filter) : null) ?? anyRow;
   }
 
   #rememberSmall(namespaceId: number): void {
-    if (this.#smallUntil.size >= mostRemembered) this.#smallUntil.clear();
+    if (this.#smallUntil.size >= maxRemembered) this.#smallUntil.clear();
     this.#smallUntil.set(namespaceId, this.#options.now() + smallForMs);
   }
 
-  async #walk(look: Look, search: Search, days: readonly HistoryDay[]): Promise<Found> {
+  async #walk(scan: Scan, search: Search, days: readonly HistoryDay[]): Promise<Found> {
     const { place, isLate } = search;
     let isStopped = false;
-    // The first of all rows are many, unless history is small or another part of the list ends soon.
-    let numbering: Numbering = look.way === "any" && (place.until ?? null) === null ? "plain" : "numbered";
-    const looked = await walkDays(days, {
+    // Full pages are likely, unless history is small or another part of the list ends soon.
+    let numbering: Numbering = scan.way === "any" && (place.until ?? null) === null ? "plain" : "numbered";
+    const part = await walkDays(days, {
       place,
-      mostDays: look.mostDays,
+      maxDays: scan.maxDays,
       isLate,
-      look: async (stretch) => {
-        const found = await this.#look({ ...look, numbering }, search, stretch);
+      scan: async (stretch) => {
+        const found = await this.#scan({ ...scan, numbering }, search, stretch);
         numbering = "numbered";
         isStopped ||= found.isStopped;
         return found;
       },
     });
-    return { ...looked, isStopped };
+    return { ...part, isStopped };
   }
 
-  async #look(look: NumberedLook, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
-    if (look.tasks.length === 0) return { rows: [], edge: null, isStopped: false };
+  async #scan(scan: NumberedScan, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
+    if (scan.tasks.length === 0) return { rows: [], edge: null, isStopped: false };
     const { direction } = place;
-    const most = Math.max(place.limit, Math.ceil(mostScanned / look.tasks.length));
-    const { by, until } = idBounds(look, place, stretch);
-    const tags = [direction, look.way, look.numbering, `${direction}_${look.numbering}`, `${direction}_${by}`];
+    const most = Math.max(place.limit, Math.ceil(maxScanned / scan.tasks.length));
+    const { by, until } = idBounds(scan, place, stretch);
+    const tags = [direction, scan.way, scan.numbering, `${direction}_${scan.numbering}`, `${direction}_${by}`];
     const list = pickLines(this.#options.statements.get("history.list"), ...tags);
     const days = [timestampParam(stretch.from), timestampParam(stretch.before)];
-    const bounds = [place.after, place.limit, ...days, look.tasks, most, until];
+    const bounds = [place.after, place.limit, ...days, scan.tasks, most, until];
     const values = [namespaceId, ...runFilterParams(filter), ...bounds];
     const found = toFound((await this.#options.db.query<FoundRow>(list, values)).rows, place);
-    if (look.numbering === "numbered" || found.rows.length >= place.limit) return found;
+    if (scan.numbering === "numbered" || found.rows.length >= place.limit) return found;
     const edge = await this.#edge(place, days, most);
     return { rows: orderOf(direction).upTo(edge, found.rows, place.limit).rows, edge, isStopped: edge !== null };
   }
@@ -128,12 +128,12 @@ export class FinishedSearch {
   }
 }
 
-/** Whether the rows that are looked at are numbered, or where it was stopped to look is asked for by itself. */
+/** numbered: the scanned rows are numbered, to find where the scan stopped; plain: another statement finds it. */
 type Numbering = "numbered" | "plain";
-type NumberedLook = Look & { readonly numbering: Numbering };
+type NumberedScan = Scan & { readonly numbering: Numbering };
 
-/** `isStopped`: the most that may be looked at were. */
-type Found = Looked<RunRow> & { readonly isStopped: boolean };
+/** `isStopped`: the scan ended at its bound. */
+type Found = ListPart<RunRow> & { readonly isStopped: boolean };
 
 interface IdBounds {
   /** Whether an index may find the rows by their ids. */
@@ -142,17 +142,17 @@ interface IdBounds {
 }
 
 /**
- * How ids bound a look. Where rows are gathered and the page reaches far, not as they do elsewhere: a day has few ids from long before
- * it, which its statistics do not tell apart and which lie anywhere in it. Between two of them the planner expects none, and the reading
- * of them it takes for cheaper than that of the namespace's rows.
+ * How ids bound a scan. Scans that gather rows for a page that spans much time have weaker bounds: a day has few ids from long before it, which lie
+ * anywhere in it and which its statistics do not distinguish. Between two of them the planner expects no rows, and takes reading them for
+ * cheaper than reading the namespace's rows.
  */
-function idBounds({ way }: Look, { after }: ListPlace, { until }: Stretch): IdBounds {
+function idBounds({ way }: Scan, { after }: ListPlace, { until }: Stretch): IdBounds {
   const isNear = until !== null && after !== null && Math.abs(timeOfUuid(until) - timeOfUuid(after)) <= dayMs;
   if (way === "namespace" && !isNear) return { by: "gathered", until };
   return { by: "by_id", until: way === "labels" && !isNear ? null : until };
 }
 
-/** What lies beyond the nearest place where it was stopped to look is not whole, and comes with the next page. */
+/** Matches beyond the nearest place where a scan stopped are incomplete, and are left to the next page. */
 function toFound(found: readonly FoundRow[], { limit, direction }: ListPlace): Found {
   const order = orderOf(direction);
   const last = found
@@ -162,90 +162,90 @@ function toFound(found: readonly FoundRow[], { limit, direction }: ListPlace): F
   return { ...order.upTo(last?.id ?? null, matches, limit), isStopped: last !== null };
 }
 
-/** Both are the same list up to their edges. */
+/** The longer of two pages: both are the same list up to their edges. */
 function fartherOf(a: Found, b: Found, { direction }: ListPlace): Found {
   const isNearer = b.edge !== null && (a.edge === null || orderOf(direction).isBefore(b.edge, a.edge));
   return isNearer ? a : b;
 }
 
 /**
- * The index by which finished runs are looked through. Most give their rows in the order of the list; of labels and of a namespace all
- * rows of some days are gathered and sorted.
+ * The index by which finished runs are scanned. Most give their rows in the order of the list; of labels and of a namespace all rows of some
+ * days are gathered and sorted.
  */
 type Way = "any" | "namespace" | "task" | "owner" | "job" | "failed" | "unrun" | "asked" | "labels";
 
-export interface Look {
+export interface Scan {
   readonly way: Way;
-  /** Where the way is task. */
+  /** If the way is task. */
   readonly tasks: readonly string[];
-  /** How many days one statement looks through at most. */
-  readonly mostDays: number;
+  /** The days of one statement. */
+  readonly maxDays: number;
 }
 
-export interface FinishedLooksOptions {
+export interface ScanChooserOptions {
   readonly db: Queryable;
   readonly statements: Statements;
   /** The database's clock. */
   readonly now: () => Instant;
 }
 
-/** By so many days it is judged which index gives the fewest rows. */
+/** The newest days by whose statistics an index is chosen. */
 const judgedDays = 3;
-/** One statement gathers no more matches of labels, or rows of a namespace, than about this: they lie anywhere in their days. */
-const mostGathered = { labels: 500, namespace: 3_000 };
-/** More tasks than this are not looked through one by one … */
-const mostTasks = 200;
-/** … and more than this only if too little was found among the newest rows. */
+/** About so many matches of labels, or rows of a namespace, does one statement gather: they lie anywhere in their days. */
+const maxGathered = { labels: 500, namespace: 3_000 };
+/** Filters with more tasks than this are not scanned task by task … */
+const maxTasks = 200;
+/** … and with more than this only if a scan of the newest rows found too few. */
 const fewTasks = 8;
 /** A namespace has few runs if it has less than this share of all. */
 const smallShare = 0.1;
 
-const anyRow: Look = { way: "any", tasks: [""], mostDays: mostDaysAtOnce };
+const anyRow: Scan = { way: "any", tasks: [""], maxDays: maxDaysAtOnce };
 
-/** By which index to look for the finished runs of a filter: that which gives the fewest, by the planner's statistics. */
-export class FinishedLooks {
-  readonly #options: FinishedLooksOptions;
+/** Chooses the index by which to scan finished runs for a filter: the one with the fewest rows, by the planner's statistics. */
+export class ScanChooser {
+  readonly #options: ScanChooserOptions;
 
-  constructor(options: FinishedLooksOptions) {
+  constructor(options: ScanChooserOptions) {
     this.#options = options;
   }
 
-  /** Of the indexes that know a part of the filter, that with the fewest rows. */
-  async best(namespaceId: number, filter: RunListFilter): Promise<Look> {
-    const looks = await this.#looksFor(filter);
-    const [only] = looks;
+  /** Of the indexes that cover a part of the filter, the one with the fewest rows. */
+  async best(namespaceId: number, filter: RunListFilter): Promise<Scan> {
+    const scans = await this.#scansFor(filter);
+    const [only] = scans;
     if (only === undefined) return anyRow;
-    if (looks.length === 1 && only.way !== "labels") return only;
+    if (scans.length === 1 && only.way !== "labels") return only;
     const judged = await Promise.all(
-      looks.map(async (look) => ({ look, daily: await this.#dailyRows(look, namespaceId, filter) })),
+      scans.map(async (scan) => ({ scan, daily: await this.#dailyRows(scan, namespaceId, filter) })),
     );
-    // Of labels that many runs have, some are soon found among the rows of another index.
-    const usable = judged.filter(({ look, daily }) => look.way !== "labels" || daily <= mostGathered.labels);
+    // Runs with common labels are soon found among the rows of another index.
+    const usable = judged.filter(({ scan, daily }) => scan.way !== "labels" || daily <= maxGathered.labels);
     const [best] = usable.toSorted((one, other) => one.daily - other.daily);
     if (best === undefined) return anyRow;
-    return best.look.way === "labels" ? gathered(best.look, best.daily, mostGathered.labels) : best.look;
+    return best.scan.way === "labels" ? gathered(best.scan, best.daily, maxGathered.labels) : best.scan;
   }
 
-  /** For a filter that no index knows, where too few of the newest rows match it: the rows of its tasks, where it says which these are. */
-  async byTasks(filter: RunListFilter): Promise<Look | null> {
-    const tasks = await this.#tasksNamed(filter, mostTasks);
+  /** For a filter that no index covers and that too few of the newest rows match: the rows of its tasks, if it names some. */
+  async byTasks(filter: RunListFilter): Promise<Scan | null> {
+    const tasks = await this.#tasksNamed(filter, maxTasks);
     return tasks === null ? null : byTask(tasks);
   }
 
-  /** Whether the namespace has few of the runs of all. */
+  /** Whether the namespace has few of all runs. */
   async isSmall(namespaceId: number, filter: RunListFilter): Promise<boolean> {
     const daily = (way: Way): Promise<number> => this.#dailyRows({ ...anyRow, way }, namespaceId, filter);
     return (await daily("namespace")) < smallShare * (await daily("any"));
   }
 
-  /** The rows of the namespace alone, where a day has so few that they can be gathered. */
-  async byNamespace(namespaceId: number, filter: RunListFilter): Promise<Look | null> {
-    const look: Look = { ...anyRow, way: "namespace" };
-    const daily = await this.#dailyRows(look, namespaceId, filter);
-    return daily > mostGathered.namespace ? null : gathered(look, daily, mostGathered.namespace);
+  /** The rows of the namespace alone, if a day has so few that they can be gathered. */
+  async byNamespace(namespaceId: number, filter: RunListFilter): Promise<Scan | null> {
+    const scan: Scan = { ...anyRow, way: "namespace" };
+    const daily = await this.#dailyRows(scan, namespaceId, filter);
+    return daily > maxGathered.namespace ? null : gathered(scan, daily, maxGathered.namespace);
   }
 
-  async #looksFor(filter: RunListFilter): Promise<Look[]> {
+  async #scansFor(filter: RunListFilter): Promise<Scan[]> {
     const { jobId, owner, status, trigger } = filter;
     const ended = status?.filter((one) => endStatuses.has(one));
     const ways: (Way | false)[] = [
@@ -256,12 +256,12 @@ export class FinishedLooks {
       trigger !== undefined && askedTriggers.has(trigger) && "asked",
       labelParams(filter.labels)[0] !== null && "labels",
     ];
-    const plain = ways.filter((way) => way !== false).map((way): Look => ({ ...anyRow, way }));
+    const plain = ways.filter((way) => way !== false).map((way): Scan => ({ ...anyRow, way }));
     const tasks = await this.#tasksNamed(filter, fewTasks);
     return tasks === null ? plain : [...plain, byTask(tasks)];
   }
 
-  /** The tasks that runs of the filter can have, where the filter says so. */
+  /** The tasks that runs of the filter can have, if the filter determines them. */
   async #tasksNamed({ task, queue }: RunListFilter, most: number): Promise<readonly string[] | null> {
     if (task !== undefined) return [task];
     if (queue === undefined) return null;
@@ -270,8 +270,8 @@ export class FinishedLooks {
     return rows.length > most ? null : rows.map((row) => row.task);
   }
 
-  /** How many rows a day has by this way, about. */
-  async #dailyRows({ way, tasks }: Look, namespaceId: number, filter: RunListFilter): Promise<number> {
+  /** An estimate of the rows of one day by this index. */
+  async #dailyRows({ way, tasks }: Scan, namespaceId: number, filter: RunListFilter): Promise<number> {
     const { db, statements, now } = this.#options;
     const { jobId = null, owner = null, createdBefore = latestTime } = filter;
     const before = Math.max(0, Math.min(createdBefore, now()) + clockSlackMs);
@@ -282,12 +282,12 @@ export class FinishedLooks {
   }
 }
 
-function byTask(tasks: readonly string[]): Look {
-  return { way: "task", tasks, mostDays: mostDaysAtOnce };
+function byTask(tasks: readonly string[]): Scan {
+  return { way: "task", tasks, maxDays: maxDaysAtOnce };
 }
 
-function gathered(look: Look, daily: number, most: number): Look {
-  return { ...look, mostDays: Math.min(mostDaysAtOnce, Math.max(1, Math.floor(most / Math.max(1, daily)))) };
+function gathered(scan: Scan, daily: number, most: number): Scan {
+  return { ...scan, maxDays: Math.min(maxDaysAtOnce, Math.max(1, Math.floor(most / Math.max(1, daily)))) };
 }
 
 const endStatuses: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "skipped"]);
@@ -299,15 +299,15 @@ export interface TaskPage {
   readonly only?: string;
 }
 
-/** Days that are looked through together, always the same ones: what was found in them can be remembered. */
-const blockMs = mostDaysAtOnce * dayMs;
+/** Days that are scanned together, always the same ones, so that their results can be cached. */
+const blockMs = maxDaysAtOnce * dayMs;
 
 interface Block {
   readonly from: Instant;
   readonly before: Instant;
 }
 
-/** Which tasks finished runs had. Of days to which nothing is added any more, what was asked once is remembered. */
+/** The tasks of finished runs. Results of days to which no run is added any more are cached. */
 export class FinishedTasks {
   readonly #db: Queryable;
   readonly #text: string;
@@ -336,7 +336,7 @@ export class FinishedTasks {
     const known = this.#remembered.get(key);
     if (known !== undefined) return known;
     const values = [namespaceId, after ?? null, limit, only ?? null, timestampParam(from), timestampParam(before)];
-    // Planned for its days, so that it has no other days in it.
+    // Sent without a name, so that it is planned for its days alone.
     const { rows } = await this.#db.query<{ task: string }>({ text: this.#text }, values);
     const names = rows.map((row) => row.task);
     if (this.#days.isSettled(before - dayMs)) this.#remember(key, names);
@@ -344,7 +344,7 @@ export class FinishedTasks {
   }
 
   #remember(key: string, names: readonly string[]): void {
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear();
+    if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
     this.#remembered.set(key, names);
   }
 }
@@ -362,7 +362,7 @@ function blocksOf(starts: readonly Instant[]): Block[] {
   return blocks;
 }
 
-/** How many there are; where not all were counted, there are at least so many. */
+/** A number of rows; if not all were counted, a lower bound. */
 export interface Counted {
   readonly count: number;
   readonly isWhole: boolean;
@@ -377,8 +377,8 @@ export interface FinishedTotalsOptions {
   readonly now: () => Instant;
 }
 
-/** A count that took so long is given as far as it came. */
-const patienceMs = 3_000;
+/** A count that takes longer ends as a lower bound. */
+const countTimeMs = 3_000;
 
 /** How many finished runs match a filter, some days at a time, the newest first. */
 export class FinishedTotals {
@@ -400,7 +400,7 @@ export class FinishedTotals {
 
   async count(namespaceId: number, filter: RunListFilter, most: number): Promise<Counted> {
     const { db, matches, now } = this.#options;
-    const lateFrom = now() + patienceMs;
+    const lateFrom = now() + countTimeMs;
     let count = 0;
     for (const days of await this.#stretches(filter)) {
       if (count >= most || now() >= lateFrom) return { count, isWhole: false };
@@ -412,8 +412,8 @@ export class FinishedTotals {
   async #stretches(filter: RunListFilter): Promise<[from: string, before: string][]> {
     const starts = (await this.#options.days.since(earliestEnd(filter) ?? 0)).toReversed();
     const stretches: [string, string][] = [];
-    for (let at = 0; at < starts.length; at += mostDaysAtOnce) {
-      const days = starts.slice(at, at + mostDaysAtOnce);
+    for (let at = 0; at < starts.length; at += maxDaysAtOnce) {
+      const days = starts.slice(at, at + maxDaysAtOnce);
       stretches.push([timestampParam(days.at(-1) ?? 0), timestampParam((days[0] ?? 0) + dayMs)]);
     }
     return stretches;

@@ -21,14 +21,14 @@ export interface HistoryDaysOptions {
   readonly now: () => Instant;
 }
 
-/** Statements over more days than this are not sent: each day costs them planning, and a lock for each of its indexes. */
-export const mostDaysAtOnce = 16;
-/** For so long it is believed which day is the oldest: none is made before it. */
+/** The most days of one statement: each day costs it planning, and a lock for each of its indexes. */
+export const maxDaysAtOnce = 16;
+/** How long the oldest day is cached: no day is created before it. */
 const oldestForMs = 60_000;
 
 /**
- * The days of run_history, as a search needs them: which there are, and from which id on each has runs. Nothing is added to a day that
- * ended a day ago, so that what was once read of it holds for as long as it is there.
+ * The days of run_history, as a search needs them: which exist, and from which id on each has runs. No run is added to a day that ended a
+ * day ago, so that its first id is cached for as long as it exists.
  */
 export class HistoryDays {
   readonly #options: HistoryDaysOptions;
@@ -41,8 +41,8 @@ export class HistoryDays {
   }
 
   /**
-   * The days on which runs may have ended from an instant on, the oldest first. The end of a run is never in the future. `on`: who is
-   * inside a transaction asks by it.
+   * The days on which runs may have ended from an instant on, the oldest first. The end of a run is never in the future. `on`: the transaction
+   * of a caller that has one.
    */
   async since(earliest: Instant, on: Queryable = this.#options.db): Promise<Instant[]> {
     const first = dayOf(Math.max(earliest, await this.#oldestDay(on)));
@@ -50,7 +50,7 @@ export class HistoryDays {
     return Array.from({ length: Math.max(0, (last - first) / dayMs + 1) }, (_, at) => first + at * dayMs);
   }
 
-  /** Those that a page may have to be looked for in. From which id on a day has runs is asked where the day may be left out for it. */
+  /** The days that may hold rows of a page, with their first ids where a day may be skipped for it. */
   async for({ after, direction }: ListPlace, earliest: Instant): Promise<HistoryDay[]> {
     const starts = await this.since(earliest);
     if (direction === "oldest_first") return this.#withFirstIds(starts);
@@ -59,7 +59,7 @@ export class HistoryDays {
     return [...older, ...(await this.#withFirstIds(starts.filter((start) => start > ownDay)))];
   }
 
-  /** Without those on which no run ended. Of the newest days nothing is known. */
+  /** Without the days on which no run ended. The first ids of the newest days are not known. */
   async #withFirstIds(starts: readonly Instant[]): Promise<HistoryDay[]> {
     await this.#learn(starts.filter((start) => this.isSettled(start) && !this.#firstIds.has(start)));
     return starts.flatMap((start) => {
@@ -68,18 +68,18 @@ export class HistoryDays {
     });
   }
 
-  /** Whether nothing is added to a day any more. */
+  /** Whether no run is added to the day any more. */
   isSettled(start: Instant): boolean {
     return start + 2 * dayMs <= this.#options.now();
   }
 
   async #learn(starts: readonly Instant[]): Promise<void> {
     const { db, statements } = this.#options;
-    for (let at = 0; at < starts.length; at += mostDaysAtOnce) {
-      const days = starts.slice(at, at + mostDaysAtOnce);
+    for (let at = 0; at < starts.length; at += maxDaysAtOnce) {
+      const days = starts.slice(at, at + maxDaysAtOnce);
       const params = days.map((start) => timestampParam(start));
       const end = timestampParam((days.at(-1) ?? 0) + dayMs);
-      // Planned for its days, so that it has no other days in it.
+      // Sent without a name, so that it is planned for its days alone.
       const { text } = statements.get("history.first_ids");
       const { rows } = await db.query<{ day: Instant; id: string }>({ text }, [params, params[0], end]);
       const idOf = new Map(rows.map((row) => [row.day, row.id]));
@@ -114,20 +114,20 @@ function startOf(name: string): Instant[] {
   return day === undefined ? [] : [Date.UTC(Number(year), Number(month) - 1, Number(day))];
 }
 
-/** Some days one after the other, which one statement looks through. */
+/** Successive days that one statement scans. */
 export interface Stretch {
   readonly from: Instant;
   readonly before: Instant;
-  /** What lies beyond this id in the list's order is not for this page. null: nothing is known to be. */
+  /** The page ends at this id, in the list's order. null: no end is known. */
   readonly until: string | null;
 }
 
 export interface Walk<Row> {
   readonly place: ListPlace;
-  /** How many of the days in the list's order one statement looks through at most. */
-  readonly mostDays: number;
-  readonly look: (stretch: Stretch) => Promise<Looked<Row>>;
-  /** Whether the page has taken so long that it is better short than late, where so many days have to be looked at in any case. */
+  /** The days in the list's order that one statement scans. */
+  readonly maxDays: number;
+  readonly scan: (stretch: Stretch) => Promise<ListPart<Row>>;
+  /** Whether the time budget of the page is spent, given that so many days must still be scanned. */
   readonly isLate: (daysToCome: number) => boolean;
 }
 
@@ -135,32 +135,32 @@ export interface Walk<Row> {
 const spans = [3, 3, 8];
 
 /**
- * A page from the days of history. A run ends after its id was made, and never mind how long after. So the page is looked for in the
- * list's order first, from its own day on, until it is full, a look was stopped, or it gets late. By then it is known how far it reaches
- * at most, and the days aside, on which runs ended long after they were made, are asked for what lies before that. The page says how
- * far everything was looked at, and that is farther than where it began.
+ * A page from the days of history. A run ends after its id was made, possibly long after. So the days are scanned in the list's order first,
+ * from the page's own day on, until the page is full, a scan stops at its bound, or the time budget is spent. Then the page's end is known, and
+ * the other days, on which runs ended long after they were created, are scanned up to it. The page returns the end up to which all days were
+ * scanned, which is beyond its begin.
  */
 export async function walkDays<Row extends { readonly id: string }>(
   days: readonly HistoryDay[],
-  { place, mostDays, look, isLate }: Walk<Row>,
-): Promise<Looked<Row>> {
+  { place, maxDays, scan, isLate }: Walk<Row>,
+): Promise<ListPart<Row>> {
   const { inOrder, aside } = orderedDays(days, place);
   const page = new PageSoFar<Row>(place);
-  const lookAt = async (some: readonly HistoryDay[], span: number): Promise<HistoryDay[]> => {
+  const scanDays = async (some: readonly HistoryDay[], span: number): Promise<HistoryDay[]> => {
     const length = stretchLength(some, span);
     const starts = some.slice(0, length).map((day) => day.start);
-    page.add(await look({ from: Math.min(...starts), before: Math.max(...starts) + dayMs, until: page.edge }));
+    page.add(await scan({ from: Math.min(...starts), before: Math.max(...starts) + dayMs, until: page.edge }));
     return page.reached(some.slice(length));
   };
   let left = page.reached(inOrder);
   for (let turn = 0; left.length > 0; turn++) {
-    left = await lookAt(left, Math.min(spans[turn] ?? mostDays, mostDays));
+    left = await scanDays(left, Math.min(spans[turn] ?? maxDays, maxDays));
     if (isLate(aside.length) && page.endBefore(left)) break;
   }
   for (left = page.reached(aside); left.length > 0;) {
-    left = await lookAt(left, mostDaysAtOnce);
+    left = await scanDays(left, maxDaysAtOnce);
   }
-  return page.looked();
+  return page.part();
 }
 
 interface OrderedDays {
@@ -170,8 +170,8 @@ interface OrderedDays {
 }
 
 /**
- * Newest first, a day holds no id from after its end: the days after the page's own stand aside, without those that have no id before
- * it. Oldest first, a day holds no id before its first; the newest, of which that is not known, stand aside.
+ * Newest first, a day holds no id from after its end: the days after the page's own are aside, without those that have no id before it. Oldest
+ * first, a day holds no id before its first; the newest days, whose first id is not known, are aside.
  */
 function orderedDays(days: readonly HistoryDay[], { after, direction }: ListPlace): OrderedDays {
   const ascending = days.toSorted((a, b) => a.start - b.start);
@@ -198,18 +198,18 @@ function stretchLength(days: readonly HistoryDay[], span: number): number {
   return beyond === -1 ? days.length : beyond;
 }
 
-/** A page that was looked for so long is better short than late: what it found is shown, and the next page goes on from there. */
-const patienceMs = 25;
-/** What it takes to look at a day that has next to nothing for the page. */
+/** A page that takes longer is returned short, and the next page goes on from there. */
+const pageTimeMs = 25;
+/** The time to scan a day that has almost no rows for the page. */
 const dayTakesMs = 0.15;
 
 /**
- * Says, after each step, whether it gets late: whether another step that takes as long as the last would end beyond the patience. `now`: the
- * database's clock. `daysToCome`: so many days have to be looked at in any case, and time is kept for them.
+ * Starts the time budget of a page. The returned function says, after each step, whether another step as long as the last would exceed it. `now`:
+ * the database's clock. `daysToCome`: days that must be scanned in any case, for which time is reserved.
  */
-export function patience(now: () => Instant): (daysToCome?: number) => boolean {
+export function startTimeBudget(now: () => Instant): (daysToCome?: number) => boolean {
   let stepFrom = now();
-  const lateFrom = stepFrom + patienceMs;
+  const lateFrom = stepFrom + pageTimeMs;
   return (daysToCome = 0) => {
     const at = now();
     const endOfNext = at + (at - stepFrom);
@@ -223,8 +223,8 @@ export interface ListOrder {
   isBefore(a: string, b: string): boolean;
   /** The nearer of two edges. */
   nearer(a: string | null, b: string | null): string | null;
-  /** A page of what is not beyond the edge. A full one ends with its last row. */
-  upTo<Row extends { readonly id: string }>(edge: string | null, rows: readonly Row[], limit: number): Looked<Row>;
+  /** A page of the rows up to the edge. A full page ends with its last row. */
+  upTo<Row extends { readonly id: string }>(edge: string | null, rows: readonly Row[], limit: number): ListPart<Row>;
 }
 
 export function orderOf(direction: ListDirection): ListOrder {
@@ -249,22 +249,22 @@ export interface ListPlace {
   readonly after: string | null;
   readonly limit: number;
   readonly direction: ListDirection;
-  /** What lies beyond this id is not wanted: another part of the list reaches no farther. */
+  /** The page ends at this id, because another part of the list does. */
   readonly until?: string | null;
 }
 
-/** Rows of one table in the list's order, and how far it was looked: null when there is nothing beyond. */
-export interface Looked<Row> {
+/** Rows of one table in the list's order. `edge`: the id up to which it was scanned; null at the end of the table. */
+export interface ListPart<Row> {
   readonly rows: readonly Row[];
   readonly edge: string | null;
 }
 
-/** Rows that one page looks through where no index serves all of its filter. */
-export const mostScanned = 10_000;
+/** Rows that one page scans if no index covers all of its filter. */
+export const maxScanned = 10_000;
 
 const lowestId = "00000000-0000-0000-0000-000000000000";
 
-/** What was found for a page in some of the days that it may have rows in, and how far it reaches at most. */
+/** The rows of a page from the days that were scanned so far, and its end. */
 class PageSoFar<Row extends { readonly id: string }> {
   readonly #place: ListPlace;
   readonly #order: ListOrder;
@@ -277,23 +277,23 @@ class PageSoFar<Row extends { readonly id: string }> {
     this.#order = orderOf(place.direction);
   }
 
-  /** Nothing beyond this id comes into the page. null: nothing is known to lie beyond it. */
+  /** The page ends at this id. null: no end is known. */
   get edge(): string | null {
     return this.#edge;
   }
 
-  /** What one look found. A page that is full ends with its last row, one that was stopped where it was stopped. */
-  add({ rows, edge }: Looked<Row>): void {
+  /** Adds the rows of a scan. A full page ends with its last row, one whose scan stopped where it stopped. */
+  add({ rows, edge }: ListPart<Row>): void {
     this.#cut(this.#order.nearer(this.#edge, edge), [...this.#rows, ...rows]);
   }
 
-  /** Those of the days that may hold rows of the page. */
+  /** The days that may hold rows of the page. */
   reached(days: readonly HistoryDay[]): HistoryDay[] {
     const edge = this.#edge;
     return days.filter((day) => edge === null || !this.#order.isBefore(edge, this.#nearestIn(day)));
   }
 
-  /** Ends the page before what these days hold. False: it would be no farther than where it began. */
+  /** Ends the page before the rows of these days. False: it would end where it began. */
   endBefore(days: readonly HistoryDay[]): boolean {
     const edge = days
       .map((day) => this.#nearestIn(day))
@@ -304,7 +304,7 @@ class PageSoFar<Row extends { readonly id: string }> {
     return true;
   }
 
-  looked(): Looked<Row> {
+  part(): ListPart<Row> {
     return { rows: this.#rows, edge: this.#edge };
   }
 
@@ -314,7 +314,7 @@ class PageSoFar<Row extends { readonly id: string }> {
     this.#edge = page.edge;
   }
 
-  /** An id before all that a day may hold, in the list's order. */
+  /** An id before all ids of the day, in the list's order. */
   #nearestIn(day: HistoryDay): string {
     if (this.#place.direction === "newest_first") return uuidV7Of(idsEnd(day), 0, 0, 0);
     return day.firstId === null ? lowestId : uuidV7Of(Math.max(0, timeOfUuid(day.firstId) - 1), 0, 0, 0);

@@ -3,7 +3,7 @@ import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { clockSlackMs } from "../runs/run-filter.js";
 import type { Statements } from "../sql/statements.js";
-import { type HistoryDays, type Looked, type Stretch, mostDaysAtOnce, walkDays } from "./history-days.js";
+import { type HistoryDays, type ListPart, type Stretch, maxDaysAtOnce, walkDays } from "./history-days.js";
 
 /** The output of a run that succeeded, and when that was. */
 export interface Success {
@@ -11,7 +11,7 @@ export interface Success {
   readonly at: Instant;
 }
 
-/** How the last runs of a job ended. They are looked for from today back, some days at a time. */
+/** How the last runs of a job ended. Days are scanned from today back, some at a time. */
 export interface JobHistory {
   lastSuccess(namespaceId: number, jobId: string): Promise<Success | null>;
   stats(namespaceId: number, jobId: string, limit: number): Promise<JobStats>;
@@ -40,12 +40,12 @@ export function jobHistory(db: Queryable, statements: Statements, days: HistoryD
   ): Promise<readonly Row[]> {
     const { text } = statements.get(name);
     const place = { after: null, limit, direction: "newest_first" } as const;
-    const look = async ({ from, before, until }: Stretch): Promise<Looked<Row>> => {
+    const scan = async ({ from, before, until }: Stretch): Promise<ListPart<Row>> => {
       const values = [namespaceId, jobId, limit, timestampParam(from), timestampParam(before), until];
       return { rows: (await db.query<Row>({ text }, values)).rows, edge: null };
     };
     const since = Math.max(0, timeOfUuid(jobId) - clockSlackMs);
-    const walk = { place, mostDays: mostDaysAtOnce, look, isLate: () => false };
+    const walk = { place, maxDays: maxDaysAtOnce, scan, isLate: () => false };
     return (await walkDays(await days.for(place, since), walk)).rows;
   }
 

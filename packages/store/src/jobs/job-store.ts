@@ -16,7 +16,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
 import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
 import { countRows, estimateRows } from "../history/finished-search.js";
-import { type ListPlace, type Looked, mostScanned } from "../history/history-days.js";
+import { type ListPlace, type ListPart, maxScanned } from "../history/history-days.js";
 import { labelParams } from "../runs/run-filter.js";
 import { type Statements, pickLines } from "../sql/statements.js";
 
@@ -65,7 +65,7 @@ export interface JobStore {
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
   /** The jobs that have these keys now, the newest first. */
   ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobRow[]>;
-  list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>>;
+  list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>>;
   /** How many there are: by the planner's statistics, or counted up to a number. */
   estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
   count(namespaceId: number, filter: JobListFilter, most: number): Promise<number>;
@@ -227,18 +227,18 @@ class JobSearch {
     this.#statements = statements;
   }
 
-  async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>> {
+  async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>> {
     const { after, limit, direction } = place;
     const way = await this.#bestWay(namespaceId, filter);
     const list = pickLines(this.#statements.get("job.list"), direction, way);
-    const values = [namespaceId, after, limit, ...conditions(filter), mostScanned];
+    const values = [namespaceId, after, limit, ...conditions(filter), maxScanned];
     const { rows } = await this.#db.query<JobRow>(list, values);
     if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
     const edge = await this.#db.query<{ id: string }>(pickLines(this.#statements.get("job.edge"), direction, way), [
       namespaceId,
       after,
       ...indexed(filter),
-      mostScanned,
+      maxScanned,
     ]);
     return { rows, edge: edge.rows[0]?.id ?? null };
   }
@@ -261,7 +261,7 @@ class JobSearch {
     const costs = await Promise.all(ways.map((way) => estimateRows(this.#db, pickLines(under, way), values)));
     const fewest = Math.min(...costs);
     const best = ways[costs.indexOf(fewest)] ?? only;
-    return best === "labels" && fewest > mostScanned ? "any" : best;
+    return best === "labels" && fewest > maxScanned ? "any" : best;
   }
 }
 

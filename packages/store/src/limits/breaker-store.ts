@@ -7,26 +7,26 @@ export interface BreakerName {
   readonly name: string;
 }
 
-/** A breaker that lets nothing through. */
+/** A breaker that holds its runs back. */
 export interface OpenBreaker extends BreakerName {
   readonly state: BreakerState;
   readonly probeAt: Instant;
   readonly openForMs: DurationMs;
-  /** Until when whoever tries a run has said so. */
+  /** When the probe ends unless its gateway renews it. */
   readonly probeUntil: Instant | null;
 }
 
 export interface Opening {
   readonly reason: string;
   readonly forMs: DurationMs;
-  /** For how long it opens if nobody says how long. */
+  /** How long it opens without a Retry-After. */
   readonly usualMs: DurationMs;
 }
 
 export interface BreakerStore {
   notClosed(): Promise<OpenBreaker[]>;
   open(breaker: BreakerName, opening: Opening): Promise<void>;
-  /** False: it is not time, or somebody else tries a run. */
+  /** False: its time has not come, or another gateway has the probe. */
   takeProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
   keepProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
   endProbe(breaker: BreakerName, gatewayId: string, end: { closes: boolean; openForMs: DurationMs }): Promise<boolean>;
@@ -87,16 +87,16 @@ function toView(row: ViewRow): BreakerView {
   return { name, state, reason, openings, openedAt: row.opened_at, probeAt: row.probe_at, updatedAt: row.updated_at };
 }
 
-/** open: its runs wait; half_open: one of them is tried. */
+/** open: its runs wait; half_open: one of them is let through as a probe. */
 export type BreakerState = "closed" | "open" | "half_open";
 
 export interface BreakerView {
   readonly name: string;
   readonly state: BreakerState;
-  /** Why it opened last. */
+  /** Of the last opening. */
   readonly reason: string;
   readonly openedAt: Instant;
-  /** When a run is tried, unless it is closed. */
+  /** When a run is let through, unless the breaker is closed. */
   readonly probeAt: Instant;
   readonly openings: number;
   readonly updatedAt: Instant;

@@ -22,7 +22,7 @@ export interface ReleasedHold {
   readonly startedAt: Instant | null;
 }
 
-/** Who holds an ordering key. */
+/** The run that holds an ordering key. */
 export interface OrderHolder {
   readonly limitId: number;
   readonly runId: string;
@@ -35,7 +35,7 @@ export interface Released {
   readonly holders: readonly OrderHolder[];
 }
 
-/** Whose holds are looked at: those of these runs, of these limits; and all of some of the limits. */
+/** The holds to check: those of these runs on these limits, and all holds of the limits in `whole`. */
 export interface Held {
   readonly limitIds: readonly number[];
   readonly runIds: readonly string[];
@@ -54,17 +54,17 @@ export interface Admission {
   readonly holds: readonly NewHold[];
   /** `used` without the new holds. */
   readonly limits: readonly LimitRow[];
-  /** Every hold was looked at. */
+  /** Every hold was checked. */
   readonly isSwept: boolean;
 }
 
-/** What admission asks of the store. Each call with a transaction needs the limits locked by it, except those before `lock`. */
+/** Statements of admissions. Each call with a transaction needs the limits locked by it, except those before `lock`. */
 export interface LimitAdmissions {
   gates(after: string, limit: number): Promise<string[]>;
-  /** The first behind each gate, locking nothing: a hint at which limits are to be locked. */
+  /** The first run behind each gate, without locks: it shows which limits to lock. */
   first(tx: Queryable, gates: readonly string[]): Promise<WaitingHead[]>;
-  /** Holds the rows of their queues and namespaces: only with the limits locked. */
-  heads(tx: Queryable, gates: readonly string[], mostOfEach: number): Promise<WaitingHead[]>;
+  /** Locks the rows of their queues and namespaces: only with the limits locked. */
+  heads(tx: Queryable, gates: readonly string[], maxOfEach: number): Promise<WaitingHead[]>;
   define(tx: Queryable, limits: readonly NamedLimit[]): Promise<void>;
   lock(
     tx: Queryable,
@@ -72,13 +72,13 @@ export interface LimitAdmissions {
     ids: readonly number[],
   ): Promise<{ rows: LimitRow[]; now: Instant }>;
   disposed(tx: Queryable, runIds: readonly string[]): Promise<Set<string>>;
-  /** Tells of the holders of every ordering key that is looked at whole. */
+  /** Returns the holders of every ordering key in `whole`. */
   release(tx: Queryable, held: Held): Promise<Released>;
   /** Runs that hold these ordering keys and wait to be admitted again. */
   holders(tx: Queryable, limitIds: readonly number[]): Promise<WaitingHead[]>;
   admit(tx: Queryable, admission: Admission): Promise<Queued[]>;
   stop(tx: Queryable, gates: readonly string[]): Promise<readonly EndedRun[]>;
-  /** What runs held that may be over, and the rates of those that have started. */
+  /** The limits that ended runs held, and the rates of started runs. */
   ofRuns(over: readonly string[], started: readonly string[]): Promise<{ limitId: number; gate: string }[]>;
   unswept(afterMs: DurationMs, limit: number): Promise<number[]>;
   forget(afterMs: DurationMs, limit: number): Promise<number>;
@@ -95,8 +95,8 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
     gates: async (after, limit) =>
       (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
     first: async (tx, of) => (of.length === 0 ? [] : (await tx.query<HeadRow>(first, [of])).rows.map(toHead)),
-    heads: async (tx, of, mostOfEach) =>
-      of.length === 0 ? [] : (await tx.query<HeadRow>(heads, [of, mostOfEach])).rows.map(toHead),
+    heads: async (tx, of, maxOfEach) =>
+      of.length === 0 ? [] : (await tx.query<HeadRow>(heads, [of, maxOfEach])).rows.map(toHead),
     async define(tx, limits) {
       if (limits.length === 0) return;
       const values = columns(limits, [
@@ -111,7 +111,7 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
     },
     async lock(tx, limits, ids) {
       const { rows } = await tx.query<KeyRow & { now_ms: number }>(lock, [...columns(limits, nameColumns), ids]);
-      // Read before the locks were had, so too early rather than too late: a window then holds more, never less.
+      // Read before the locks were taken, so too early rather than too late: a window then holds more starts, never fewer.
       return { rows: rows.map(toLimit), now: rows[0]?.now_ms ?? 0 };
     },
     async disposed(tx, runIds) {

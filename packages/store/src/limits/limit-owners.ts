@@ -15,14 +15,14 @@ export interface KnownOwners {
   readonly owners: readonly LimitOwner[];
 }
 
-/** Call in the transaction of the change, before a row that is there is written: who waits for it then reads what is written. */
+/** Call in the transaction of the change, before an existing row is written: a transaction that waits for it then reads the new limits. */
 export type ChangeOwnLimits = (
   tx: Queryable,
   owner: LimitOwner,
   change: { readonly before: OwnLimits | null; readonly after: OwnLimits | null },
 ) => Promise<void>;
 
-/** Who has limits of its own. */
+/** The queues and namespaces with limits of their own. */
 export function limitOwners(db: Queryable, statements: Statements): () => Promise<KnownOwners> {
   const owners = statements.get("limit.owners");
   return async () => {
@@ -36,8 +36,8 @@ export function limitOwners(db: Queryable, statements: Statements): () => Promis
 }
 
 /**
- * Limits hold from the commit that sets them: claims and admissions under way end first, those that come later need to know of it, and
- * nothing is admitted before who is at work already was counted. The limits are locked first and then their owner, as by an admission.
+ * Limits hold from the commit that sets them: claims and admissions under way end first, later ones must have read them, and no run is
+ * admitted before the running ones are counted. The limits are locked first and then their owner, as by an admission.
  */
 export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
   const grow = growRevisions(statements);
@@ -96,8 +96,8 @@ function only(limits: OwnLimits | null, isWanted: (field: keyof OwnLimits) => bo
 }
 
 /**
- * What nodes keep in memory. A fire compares `windows`, and so grows with calendars too: its next time depends on them. A claim compares
- * `limits`: who has limits of its own.
+ * Revisions of what nodes cache. A fire compares `windows`, which grows with calendars too, since its next time depends on them. A claim compares
+ * `limits`: the queues and namespaces with limits of their own.
  */
 export type RevisionName = "windows" | "calendars" | "limits";
 

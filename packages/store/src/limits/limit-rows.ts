@@ -20,14 +20,14 @@ export interface NamedLimit {
   readonly definedAt: Instant;
 }
 
-/** A limit's row. */
+/** The row of a limit. */
 export interface LimitRow extends NamedLimit {
   readonly id: number;
   readonly isFixed: boolean;
   readonly used: number;
   readonly starts: readonly number[];
   readonly stoppedBy: string | null;
-  /** Who held it when it was set was counted: until then it has no room. */
+  /** The runs that held it when it was set are counted: until then it has no room. */
   readonly isCounted: boolean;
 }
 
@@ -107,7 +107,7 @@ export function toLimit(row: KeyRow): LimitRow {
   };
 }
 
-/** The limits that a queue or a namespace has itself. */
+/** The limits of a queue or a namespace as keyed limits. */
 export function ownLimitsOf({ concurrency, rateLimit }: OwnLimits, scope: LimitScope, name: string): KeyedLimit[] {
   const found: KeyedLimit[] = [];
   if (concurrency !== undefined) {

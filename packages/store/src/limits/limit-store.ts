@@ -5,7 +5,7 @@ import type { Statements } from "../sql/statements.js";
 import { type LimitAdmissions, type LimitIntake, limitAdmissions, limitIntake } from "./limit-admissions.js";
 import { type OwnLimits, type LimitRow, type HeadRow, type KeyRow, toLimit } from "./limit-rows.js";
 
-/** All that is kept of limits; each part is asked for by one user. */
+/** All statements of limits; each part has one user. */
 export type LimitStore = LimitIntake & LimitAdmissions & LimitCounts & LimitReads;
 
 export function limitStore(db: Queryable, statements: Statements): LimitStore {
@@ -17,7 +17,7 @@ export function limitStore(db: Queryable, statements: Statements): LimitStore {
   };
 }
 
-/** Runs that wait for the same. */
+/** Runs that wait for the same limits. */
 export interface WaitingGroup {
   readonly limits: string;
   readonly queue: string;
@@ -33,7 +33,7 @@ export interface RunWaits {
   readonly position: number;
 }
 
-/** What operators see of limits, and change. */
+/** Reads and changes of limits for callers. */
 export interface LimitReads {
   list(namespaceId: number, page: LimitFilter & { after: number; limit: number }): Promise<LimitRow[]>;
   waiting(namespaceId: number, most: number): Promise<WaitingGroup[]>;
@@ -82,36 +82,36 @@ export interface LimitFilter {
   readonly key?: string;
 }
 
-/** What a change says; absent members stay. */
+/** Absent members stay as they are. */
 export interface LimitChange {
   readonly limit?: number;
   readonly perMs?: DurationMs;
   readonly burst?: number;
-  /** false: what runs say counts again. */
+  /** false: the definitions of runs count again. */
   readonly isFixed?: boolean;
 }
 
-/** Up to where lanes were looked through: all before this one, and of it all up to the rank. */
+/** Where a scan of lanes goes on: all lanes before this one were read, and of it all runs up to the rank. */
 export interface LaneCursor {
   readonly lane: number;
   readonly rank: number;
 }
 
-/** Runs of one lane that were looked through. */
+/** Runs of one lane that were read. */
 export interface CountedLane {
   readonly lane: number;
-  /** The last one's rank; all runs of this rank were seen. */
+  /** The rank of the last run; all runs of this rank were read. */
   readonly rank: number;
   readonly seen: number;
-  /** Those of them that are at work or admitted. */
+  /** Those of them that are running or admitted. */
   readonly runIds: readonly string[];
 }
 
-/** What counting asks of the store: who is at work already when a queue or a namespace gets a limit. */
+/** Counts the runs that are running when a queue or a namespace gets a limit. */
 export interface LimitCounts {
   /** A page of lanes of the limit's queue or namespace, each with its first runs after the cursor. */
   atWork(limit: LimitRow, after: LaneCursor, most: { lanes: number; ofEach: number }): Promise<CountedLane[]>;
-  /** Those of the runs that are still at work hold the limit from now on; the caller's transaction has locked it. */
+  /** Those of the runs that are still running hold the limit from now on; the caller's transaction has locked it. */
   count(tx: Queryable, limit: LimitRow, runIds: readonly string[]): Promise<void>;
 }
 

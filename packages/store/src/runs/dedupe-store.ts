@@ -9,7 +9,7 @@ export interface DedupedRun {
   readonly dedupe: Dedupe;
 }
 
-/** held: that run counts for the key. beaten: somebody else was faster, ask again. */
+/** held: that run counts for the key. beaten: another enqueuer was faster, try again. */
 export type DedupeAnswer =
   | StoredRun
   | { readonly id: string; readonly state: "held"; readonly heldId: string }
@@ -20,18 +20,18 @@ export interface Swept {
   readonly kept: number;
 }
 
-/** Hears of the runs that waited and were replaced. */
+/** Called with the waiting runs that were replaced. */
 export type OnReplaced = (runs: readonly Omit<EndedRun, "freedJobId">[]) => void;
 
 export interface DedupeStore {
   /** Stores the runs whose key is free or that replace. No key may stand twice among them. */
   insert(runs: readonly DedupedRun[], beyondMs: DurationMs, onEnded?: OnReplaced): Promise<DedupeAnswer[]>;
-  /** Removes rows whose run counts no more; looks at `limit` rows at most. */
+  /** Removes rows whose run counts no more; reads at most `limit` rows. */
   sweep(limit: number): Promise<Swept>;
 }
 
 /** Longer than any enqueue takes; only an application's own transaction holds a key for longer. */
-const patience = "200ms";
+const lockTimeout = "200ms";
 
 interface Row extends Omit<EndedRun, "freedJobId"> {
   readonly state: StoredRun["state"] | "held" | "beaten" | "left" | "ended";
@@ -46,7 +46,7 @@ export function dedupeStore(db: Queryable, statements: Statements): DedupeStore 
   return {
     async insert(runs, beyondMs, onEnded) {
       const rowsOf = runs.map(({ run }) => run);
-      const values = [...runParameters(rowsOf), beyondMs, ...keyParameters(runs), patience, runDeadlines(rowsOf)];
+      const values = [...runParameters(rowsOf), beyondMs, ...keyParameters(runs), lockTimeout, runDeadlines(rowsOf)];
       const { rows } = await db.query<Row>(insert, values);
       const left = rows.filter((row) => row.state === "left");
       if (left.length > 0) await db.query(endLeft, leftParameters(left, rowsOf));

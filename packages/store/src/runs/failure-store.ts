@@ -1,7 +1,7 @@
 import type { Instant } from "@carillon/core";
 import { columns, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { type HistoryDays, type Looked, type Stretch, mostDaysAtOnce, walkDays } from "../history/history-days.js";
+import { type HistoryDays, type ListPart, type Stretch, maxDaysAtOnce, walkDays } from "../history/history-days.js";
 import type { Statements } from "../sql/statements.js";
 import type { RunRow } from "./run-reads.js";
 
@@ -60,14 +60,14 @@ function letters(db: Queryable, statements: Statements, days: HistoryDays): Lett
       const { failedFrom = 0, failedBefore = Infinity } = filter;
       const place = { after: before, limit, direction: "newest_first" } as const;
       const values = [namespaceId, before, limit, task, queue, jobId, fingerprint];
-      const look = async (stretch: Stretch): Promise<Looked<RunRow>> => {
+      const scan = async (stretch: Stretch): Promise<ListPart<RunRow>> => {
         const [from, end] = [Math.max(stretch.from, failedFrom), Math.min(stretch.before, failedBefore)];
         if (from >= end) return { rows: [], edge: null };
         const bounds = [timestampParam(from), timestampParam(end), stretch.until];
         const { rows } = await db.query<RunRow>(list, [...values, ...bounds]);
         return { rows, edge: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
       };
-      const walk = { place, mostDays: mostDaysAtOnce, look, isLate: () => false };
+      const walk = { place, maxDays: maxDaysAtOnce, scan, isLate: () => false };
       return [...(await walkDays(await days.for(place, failedFrom), walk)).rows];
     },
     async redriven(on, namespaceId, ids) {

@@ -16,14 +16,14 @@ export interface KeyRow {
 }
 
 export interface ReceiptStore {
-  /** Whether the key is this use's now. */
+  /** Whether this use holds the key now. */
   begin(use: KeyUse, keptMs: DurationMs, givenUpMs: DurationMs): Promise<boolean>;
   find(use: KeyUse): Promise<KeyRow | null>;
-  /** False: the key is somebody else's by now. */
+  /** False: another use holds the key by now. */
   note(tx: Queryable, use: KeyUse, effect: Effect): Promise<boolean>;
   answer(use: KeyUse, answer: KeptAnswer): Promise<void>;
   forget(use: KeyUse): Promise<void>;
-  /** Answers how many went. */
+  /** Returns how many were removed. */
   sweep(limit: number): Promise<number>;
 }
 
@@ -58,7 +58,7 @@ export function receiptStore(db: Queryable, statements: Statements): ReceiptStor
   };
 }
 
-/** What a call made, by id and in the order in which it was asked for; null stands for what was refused. */
+/** The ids of the objects that a call created, in the order of the request; null for a refused one. */
 export interface Effect {
   readonly runs?: readonly ({ readonly id: string; readonly isNew: boolean } | null)[];
   readonly jobs?: readonly (string | null)[];
@@ -66,17 +66,17 @@ export interface Effect {
   readonly operation?: string;
 }
 
-/** What was sent the first time. */
+/** The answer to the first call. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON, as it was sent; null where nothing followed the headers. */
+  /** JSON, as it was sent; null if there was no body. */
   readonly body: string | null;
 }
 
 export interface KeyedCall {
   readonly caller: string;
   readonly key: string;
-  /** Tells one request from another. */
+  /** Distinguishes requests. */
   readonly request: string;
 }

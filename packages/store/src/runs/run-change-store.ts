@@ -11,7 +11,7 @@ export interface CancelledRun {
   readonly queue: string;
   /** False: it runs, and its worker is asked to stop. */
   readonly isEnded: boolean;
-  /** Others of this job may wait for its end. */
+  /** Other runs of this job may wait for its end. */
   readonly freedJobId: string | null;
 }
 
@@ -33,16 +33,17 @@ export interface EndingOfRuns {
 
 export interface RunChangeStore {
   cancel(namespaceId: number, ids: readonly string[], how: EndingOfRuns): Promise<CancelledRun[]>;
-  /** Null: it does not wait for its time or for a worker. */
+  /** null: it waits neither for its time nor for a worker. */
   reschedule(namespaceId: number, id: string, runAt: Instant, rank: number): Promise<MovedRun | null>;
-  recall(namespaceId: number, id: string): Promise<void>;
+  /** Moves a far-future run into the hot table, so that it can be changed there. */
+  promote(namespaceId: number, id: string): Promise<void>;
   jobStats(namespaceId: number, jobId: string, limit: number): Promise<JobStats>;
 }
 
 export function runChangeStore(db: Queryable, statements: Statements, history: JobHistory): RunChangeStore {
   const cancel = statements.get("run_change.cancel");
   const reschedule = statements.get("run_change.reschedule");
-  const recall = statements.get("run_change.recall");
+  const promote = statements.get("run_change.recall");
   return {
     async cancel(namespaceId, ids, { reason, isOfRunning }) {
       type Row = {
@@ -66,8 +67,8 @@ export function runChangeStore(db: Queryable, statements: Statements, history: J
       const { run_at: at, ...moved } = row;
       return { ...moved, runAt: at };
     },
-    async recall(namespaceId, id) {
-      await db.query(recall, [namespaceId, id]);
+    async promote(namespaceId, id) {
+      await db.query(promote, [namespaceId, id]);
     },
     jobStats: (namespaceId, jobId, limit) => history.stats(namespaceId, jobId, limit),
   };

@@ -15,10 +15,10 @@ export interface RunListFilter {
   readonly oneOffOnly: boolean;
 }
 
-/** A run's id is made by a node's clock and its creation is noted by the database's. */
+/** The id of a run is made by a node's clock, its creation recorded by the database's. */
 export const clockSlackMs = 3_600_000;
 
-/** The end of the year 9999: who names a worker may name any. */
+/** The end of the year 9999: a caller may send any id of a worker. */
 export const latestTime = 253_402_300_799_999;
 
 /** The filter as statements take it, in the order that all of them have. */
@@ -38,7 +38,7 @@ export function runFilterParams(filter: RunListFilter): unknown[] {
   ];
 }
 
-/** No run ends before it is made, nor before its job or the worker that has it is there: days before that are not looked at. */
+/** No run ends before it, its job and its worker were created: earlier days are not scanned. */
 export function earliestEnd({ createdFrom, jobId, workerId }: RunListFilter): Instant | null {
   const begun = [jobId, workerId].filter((id) => id !== undefined).map(timeOfUuid);
   const bounds = begun.map((time) => Math.min(Math.max(0, time - clockSlackMs), latestTime));
@@ -48,7 +48,7 @@ export function earliestEnd({ createdFrom, jobId, workerId }: RunListFilter): In
 
 export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "retry" | "replay" | "after" | "callback";
 
-/** Conditions on labels as statements take them: what an index can find by, and the rest. */
+/** Conditions on labels as statements take them: those that an index covers, and the rest. */
 export function labelParams(conditions: readonly LabelCondition[] = []): [string | null, string | null] {
   const equal: Record<string, string> = {};
   const rest: { key: string; is_in: boolean; among: readonly string[] | null }[] = [];

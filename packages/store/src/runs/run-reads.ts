@@ -1,11 +1,11 @@
 import { type Instant, type RunError, type RunPolicy, type RunStatus, timeOfUuid } from "@carillon/core";
 import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { type HistoryDays, dayMs, mostDaysAtOnce } from "../history/history-days.js";
+import { type HistoryDays, dayMs, maxDaysAtOnce } from "../history/history-days.js";
 import type { Statements } from "../sql/statements.js";
 import { clockSlackMs } from "./run-filter.js";
 
-/** A run as every table gives it to readers. */
+/** A run as all tables return it. */
 export interface RunRow {
   readonly id: string;
   readonly job_id: string | null;
@@ -38,13 +38,13 @@ export interface RunRow {
 export interface RunReads {
   live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
   finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;
-  /** One-off runs that their job is still to make under their id, because it was changed before their time. */
+  /** One-off runs that their job has yet to make under their id, because it was changed before their time. */
   toCome(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
-  /** How far these runs are, where they said so. */
+  /** The progress of the runs that reported some. */
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
 }
 
-/** Most runs end soon after their id was made. The others are looked for in all days since, many at a time. */
+/** Most runs end soon after their id was made. The others are searched in all days since, many at a time. */
 const spans = [3];
 
 export function runReads(db: Queryable, statements: Statements, days: HistoryDays): RunReads {
@@ -61,7 +61,7 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
       let missing = ids;
       let left = await days.since(notBefore, db);
       for (let turn = 0; left.length > 0 && missing.length > 0; turn++) {
-        const stretch = left.slice(0, spans[turn] ?? mostDaysAtOnce);
+        const stretch = left.slice(0, spans[turn] ?? maxDaysAtOnce);
         const [from, before] = [stretch[0] ?? 0, (stretch.at(-1) ?? 0) + dayMs];
         const made = missing.filter((id) => timeOfUuid(id) < before + clockSlackMs);
         const values = [namespaceId, made, timestampParam(from), timestampParam(before)];
@@ -81,7 +81,7 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
   };
 }
 
-/** One try that ended without success, kept with the run. */
+/** An attempt that ended without success, kept with the run. */
 export interface AttemptRecord {
   readonly attempt: number;
   readonly fence: number;
@@ -92,7 +92,7 @@ export interface AttemptRecord {
   readonly error?: RunError;
 }
 
-/** How far a run said it is. */
+/** The progress that a run reported. */
 export interface RunProgress {
   /** From 0 to 1. */
   readonly fraction: number;

@@ -27,7 +27,7 @@ export interface LinesRecord extends ClaimName {
   readonly lines: readonly LogLine[];
 }
 
-/** What was kept, as JSON, and since when. */
+/** A stored value, as JSON, and its time. */
 export interface Kept {
   readonly value: string;
   readonly at: Instant;
@@ -35,16 +35,16 @@ export interface Kept {
 
 export type OnceFound = Kept | "busy" | null;
 
-/** What handlers leave behind. Each write answers the runs that are still the sessions' own; of the others nothing was written. */
+/** Handler state. Each write returns the runs that the sessions still hold; for the others nothing was written. */
 export interface RunRecords {
   keepCheckpoints(records: readonly CheckpointRecord[]): Promise<ReadonlySet<string>>;
   keepProgress(records: readonly ProgressRecord[]): Promise<ReadonlySet<string>>;
   keepSteps(records: readonly StepRecord[]): Promise<ReadonlySet<string>>;
   log(records: readonly LinesRecord[]): Promise<ReadonlySet<string>>;
   checkpoints(runIds: readonly string[]): Promise<ReadonlyMap<string, Kept>>;
-  /** In the order asked for. */
+  /** In the requested order. */
   steps(steps: readonly { readonly id: string; readonly name: string }[]): Promise<(Kept | null)[]>;
-  /** False: it was done, or another run is at it, or the claim is over. */
+  /** False: it is done, another run does it, or the claim is over. */
   beginOnce(claim: ClaimName, key: string, keepMs: DurationMs): Promise<boolean>;
   findOnce(namespaceId: number, key: string): Promise<OnceFound>;
   /** False: another attempt has begun it since. */
@@ -144,15 +144,15 @@ function storableText<Text extends string | null>(text: Text): Text {
   return text === null || !text.includes("\0") ? text : (text.replaceAll("\0", "\ufffd") as Text);
 }
 
-/** Removes what runs that have ended left behind. */
+/** Removes handler state of runs that have ended. */
 export interface RecordSweeps {
-  /** Looks at so many after this run; answers where to go on, null at the end. */
+  /** Reads `limit` rows after this run; returns where to go on, null at the end. */
   states(after: string, limit: number): Promise<string | null>;
   steps(after: string, limit: number): Promise<string | null>;
   callbacks(after: string, limit: number): Promise<string | null>;
-  /** What was done about runs, and kinds of errors, that nobody has seen since; answers how many went. */
+  /** Redrives and error groups that were last seen before; returns how many were removed. */
   failures(before: Instant, limit: number): Promise<number>;
-  /** Answers how many went. */
+  /** Returns how many were removed. */
   onces(limit: number): Promise<number>;
 }
 

@@ -7,28 +7,28 @@ import {
   countRows,
   estimateRows,
 } from "../history/finished-search.js";
-import { type ListPlace, type Looked, mostScanned, orderOf, patience } from "../history/history-days.js";
+import { type ListPlace, type ListPart, maxScanned, orderOf, startTimeBudget } from "../history/history-days.js";
 import { pickLines } from "../sql/statements.js";
 import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterParams } from "./run-filter.js";
 import type { RunRow } from "./run-reads.js";
 
 export type { RunListFilter } from "./run-filter.js";
 
-/** Which runs are counted: those that are live, those that have ended. */
+/** Which runs are counted: live ones, finished ones. */
 export interface CountedParts {
   readonly live: boolean;
   readonly finished: boolean;
 }
 
 export interface RunSearch {
-  live(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
-  finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
-  /** Says, from now on, whether a page that is begun got late. */
-  patience(): () => boolean;
-  /** How many there are, by the planner's statistics. */
+  live(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<ListPart<RunRow>>;
+  finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<ListPart<RunRow>>;
+  /** Starts the time budget of a page; the returned function says whether it is spent. */
+  startTimeBudget(): () => boolean;
+  /** The number of runs by the planner's statistics. */
   estimate(namespaceId: number, filter: RunListFilter, parts: CountedParts): Promise<number>;
-  /** How many there are, up to a number of each part, and as far as that is counted in time. */
-  count(namespaceId: number, filter: RunListFilter, parts: CountedParts, most: number): Promise<Counted>;
+  /** The number of runs, up to `max` of each part and as far as they are counted in time. */
+  count(namespaceId: number, filter: RunListFilter, parts: CountedParts, max: number): Promise<Counted>;
 }
 
 export function runSearch(options: FinishedSearchOptions): RunSearch {
@@ -40,7 +40,7 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
   return {
     live: (namespaceId, filter, place) => liveOf(options, { namespaceId, filter, place: startOf(filter, place) }),
     finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
-    patience: () => patience(now),
+    startTimeBudget: () => startTimeBudget(now),
     async estimate(namespaceId, filter, parts) {
       const params = [namespaceId, ...runFilterParams(filter), null];
       const live = parts.live ? await estimateRows(db, liveMatches, params) : 0;
@@ -55,9 +55,9 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
   };
 }
 
-/** Live runs of all namespaces that one page looks at: of those of others nothing is read but whose they are. */
-const mostOfAll = 2 * mostScanned;
-/** Where an id is the bound. */
+/** Live runs of all namespaces that one page scans: of other namespaces' runs it reads only the namespace. */
+const maxOfAll = 2 * maxScanned;
+/** If an id is the bound. */
 const unbounded = 2 ** 31 - 1;
 
 interface LiveSearch {
@@ -69,23 +69,23 @@ interface LiveSearch {
 async function liveOf(
   { db, statements }: FinishedSearchOptions,
   { namespaceId, filter, place: { after, limit, direction, until = null } }: LiveSearch,
-): Promise<Looked<RunRow>> {
+): Promise<ListPart<RunRow>> {
   const list = pickLines(statements.get("run.list"), direction);
   const rowsUpTo = async (last: string | null, most: readonly number[]): Promise<RunRow[]> => {
     const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, last];
     return (await db.query<RunRow>(list, values)).rows;
   };
-  const most = [mostScanned, mostOfAll];
+  const most = [maxScanned, maxOfAll];
   const rows = await rowsUpTo(until, most);
   if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
   const liveEdge = pickLines(statements.get("run.edge"), direction);
   const stop = (await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most])).rows[0]?.id ?? null;
   const edge = orderOf(direction).nearer(until, stop);
-  // Runs that ended since have moved the stop: what is before it is looked at again, so that nothing is passed over.
+  // Runs that have ended since moved the stop: the rows before it are read again, so that none is skipped.
   return { rows: edge === null || edge === until ? rows : await rowsUpTo(edge, [unbounded, unbounded]), edge };
 }
 
-/** No run is made before its id says: those made before a time have ids from before it, or soon after. */
+/** Runs created before a time have ids from before it, or soon after. */
 function startOf({ createdBefore }: RunListFilter, place: ListPlace): ListPlace {
   const { after, direction } = place;
   if (createdBefore === undefined || direction === "oldest_first") return place;
@@ -102,7 +102,7 @@ export interface RunFilter {
   readonly owner?: string;
   readonly trigger?: TriggerKind;
   readonly labels?: readonly LabelCondition[];
-  /** Values of payloads by their paths. Throws path_not_searchable for one that nobody declared. */
+  /** Values of payloads by their paths. Throws path_not_searchable for a path that was not declared. */
   readonly payload?: Readonly<Record<string, string>>;
   readonly createdFrom?: Instant;
   readonly createdBefore?: Instant;

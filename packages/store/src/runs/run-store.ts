@@ -19,7 +19,7 @@ export const horizonMs: DurationMs = 630_000;
 
 export interface StoredRun {
   readonly id: string;
-  /** far_future: scheduled, and so far from its time that it waits in far_future_run. */
+  /** far_future: scheduled so far ahead that it waits in far_future_run. */
   readonly state: "queued" | "scheduled" | "far_future";
   readonly createdAt: Instant;
 }
@@ -30,12 +30,12 @@ export interface DueRun {
   readonly runAt: Instant;
 }
 
-/** Where a run that just became claimable waits; what a hint to the gateways carries. */
+/** Where a run that became claimable waits; the content of a wakeup of the gateways. */
 export interface Queued {
   readonly id: string;
   readonly lane: number;
   readonly rank: number;
-  /** Left out: in some namespace. */
+  /** Absent: not known. */
   readonly namespaceId?: number;
 }
 
@@ -44,13 +44,13 @@ export interface PromotedRun extends Queued {
   readonly runAt: Instant;
 }
 
-/** A run that nobody holds any more. */
+/** A run that no worker holds any more. */
 export interface GivenBackRun extends Queued {
-  /** It was to stop: nobody is to try it again. */
+  /** It was asked to stop: it is not tried again. */
   readonly isStopped: boolean;
 }
 
-/** For those who listen. */
+/** A message of NOTIFY. */
 export interface Notice {
   readonly channel: string;
   readonly payload: string;
@@ -58,27 +58,27 @@ export interface Notice {
 
 export interface LostRun {
   readonly id: string;
-  /** Whose it was; null: it had been given back, and was to stop. */
+  /** The session that had it; null: it had been given back after it was asked to stop. */
   readonly sessionId: string | null;
 }
 
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in far_future_run. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
-  /** Stores runs that stand alone and may start at once, whatever their `runAt` says, and tells it. Answers when: that is their time. */
+  /** Stores runs of their own that may start at once, ignoring `runAt`, and sends the notice. Returns their time of creation, which is their `runAt`. */
   insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
-  /** Queues those of the runs whose time has come, and of those that need nothing but a worker what is due within `aheadMs`. */
+  /** Queues the runs that are due, and, `aheadMs` early, those that need nothing but a worker. */
   promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;
   /** Running runs whose session is gone. Reads all live runs. */
   lost(limit: number): Promise<LostRun[]>;
-  /** Queues again those of the runs whose session is gone. */
+  /** Queues the runs again whose session is gone. */
   rescue(ids: readonly string[], maxLosses: number): Promise<GivenBackRun[]>;
-  /** Ends those of the runs whose session is gone and that took their workers down too often. */
+  /** Ends the runs whose session is gone and that have lost too many workers. */
   buryLost(ids: readonly string[], maxLosses: number): Promise<readonly EndedLate[]>;
   /** Ends runs that wait and whose deadline has passed. */
   expire(limit: number): Promise<readonly EndedLate[]>;
-  /** Ends those of the runs that were to stop and do not run. */
+  /** Ends the runs that were asked to stop and do not run. */
   endStopped(ids: readonly string[]): Promise<readonly EndedRun[]>;
 }
 
@@ -108,10 +108,10 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     },
     async insertNow(runs, notice) {
       const { isOneKind, values } = alikeRuns(runs);
-      const told = [notice?.channel ?? null, notice?.payload ?? null];
+      const sent = [notice?.channel ?? null, notice?.payload ?? null];
       const statement = isOneKind ? insertAlike : insertNow;
-      const [row] = (await db.query<{ created_at: Instant }>(statement, [...values, ...told])).rows;
-      if (row === undefined) throw new Error("runs were to be stored and no answer came");
+      const [row] = (await db.query<{ created_at: Instant }>(statement, [...values, ...sent])).rows;
+      if (row === undefined) throw new Error("The statement that stores runs returned no row.");
       return row.created_at;
     },
     async loadDue(shards, until, limitPerShard) {
@@ -172,7 +172,7 @@ export function runDeadlines(runs: readonly NewRun[]): unknown {
   return columns(runs, [(run) => timestampOrNull(run.deadline ?? null)])[0];
 }
 
-/** A run that was asked for directly. */
+/** A run to be stored. */
 export interface NewRun {
   readonly id: string;
   readonly jobId: string | null;
@@ -193,16 +193,16 @@ export interface NewRun {
   readonly deadline?: Instant | null;
 }
 
-/** What runs of one kind share, as the statement takes it. */
+/** The shared values of runs of one kind, as the statement takes them. */
 interface Kind {
   readonly run: NewRun;
   readonly policy: string | null;
   readonly labels: string | null;
 }
 
-/** Runs that may start at once, as they are sent: what each has of its own, and each kind once. */
+/** Runs that may start at once, as they are sent: the values of each run, and each kind once. */
 export interface AlikeRuns {
-  /** Of one kind, as most are: what they share stands as single values (`run.insert_alike`), else as arrays (`run.insert_now`). */
+  /** All are of one kind, as usual: shared values are single (`run.insert_alike`); else they are arrays (`run.insert_now`). */
   readonly isOneKind: boolean;
   readonly values: readonly unknown[];
 }
@@ -253,7 +253,7 @@ class Kinds {
     return number;
   }
 
-  /** What all share; null if they are of several kinds. */
+  /** The values of the only kind; null if there are several. */
   only(): unknown[] | null {
     const [kind, ...others] = this.#kinds;
     return kind === undefined || others.length > 0 ? null : shared.map((of) => of(kind));
@@ -264,7 +264,7 @@ class Kinds {
   }
 }
 
-/** By what is seen at a glance: those of one call have the same policy and labels, not only equal ones. */
+/** A cheap comparison: runs of one call have identical, not only equal, policies and labels. */
 function isAlike(run: NewRun, other: NewRun): boolean {
   return (
     run.policy === other.policy &&
@@ -295,23 +295,23 @@ export function freedJobs(ended: EndedRuns): string[] {
   return [...ended.values()].filter((jobId) => jobId !== null);
 }
 
-/** A run that ended elsewhere than on its worker, as whoever follows events is told of it. */
+/** A run that ended without its worker, as its event needs it. */
 export interface EndedRun {
   readonly id: string;
   readonly jobId: string | null;
   readonly namespaceId: number;
   readonly task: string;
   readonly queue: string;
-  /** Others of this job may wait for its end. */
+  /** Other runs of this job may wait for its end. */
   readonly freedJobId: string | null;
 }
 
-/** One that failed because of the time that it took, or of its workers, with what was promised of it. */
+/** A run that failed by its deadline, or by the loss of its workers, with its SLA. */
 export interface EndedLate extends EndedRun {
   readonly sla: Sla | null;
   readonly nominal: Instant;
   readonly trigger: string;
-  /** 0: no worker ever had it. */
+  /** 0: no worker ever claimed it. */
   readonly fence: number;
   readonly endedAt: Instant;
 }

@@ -1,4 +1,4 @@
-import type { IsBehind, Way } from "../../breakers/node-breakers.js";
+import type { IsBehind, ProbeSource } from "../../breakers/node-breakers.js";
 import type { ClaimStore, LaneStore } from "@carillon/store";
 import type { LaneCursors } from "./lane-cursors.js";
 import type { LaneGroup } from "./lane-groups.js";
@@ -30,7 +30,7 @@ export class BreakerProbe {
    * Returns where a run waits. A run of a strict queue is claimed as soon as its lane is not held any more. While a claim for one is
    * under way, no other is admitted.
    */
-  async admitOne(isBehind: IsBehind): Promise<Way> {
+  async admitOne(isBehind: IsBehind): Promise<ProbeSource> {
     const { cursors, claims, lanes, isStrictTrying, wake } = this.#options;
     const behind = cursors.cursorsWhere(isBehind);
     if (behind.some((cursor) => cursor.isBeingScanned)) return "lane";

@@ -11,7 +11,7 @@ export interface StrictClaimsDeps {
   /** Runs of the lane may not be claimed: while one is the first of its queue, no run of the queue is. */
   readonly isHeld: (namespaceId: number, laneId: number) => boolean;
   /** The breaker for which one run of the lane may be tried, and no more; null: the lane is open. */
-  readonly trialOf: (namespaceId: number, laneId: number) => string | null;
+  readonly probeNameOf: (namespaceId: number, laneId: number) => string | null;
   /** A run was claimed for this session. */
   readonly assign: (sessions: readonly WorkerSession[], runs: readonly ClaimedRun[]) => void;
   /** A claim ended, and its slot may be free. */
@@ -122,7 +122,7 @@ export class StrictClaims {
 
   #wanted(namespaceId: number, queue: string, lanes: readonly number[]): Wanted {
     const trials = lanes.flatMap((lane) => {
-      const breaker = this.#deps.trialOf(namespaceId, lane);
+      const breaker = this.#deps.probeNameOf(namespaceId, lane);
       return breaker === null ? [] : [{ lane, breaker }];
     });
     return { namespaceId, queue, lanes, trials };

@@ -1,4 +1,5 @@
 import { type Completion, type Instant, named, type RunError } from "@carillon/core";
+import { emitLateEnd } from "../../runs/run-events.js";
 import {
   type AwaitingRun,
   type ClaimedRun,
@@ -13,7 +14,6 @@ import {
   type WaitingRun,
 } from "@carillon/store";
 import type { NodeBreakers } from "../../breakers/node-breakers.js";
-import { tellLateEnd } from "../../runs/sla-events.js";
 import type { ClaimLoop, CompletionResult } from "../claims/claim-loop.js";
 import type { DispatchCatalog, DispatchContext } from "../dispatch-context.js";
 import { endStopped, publishFreed } from "../sessions/rescuer.js";
@@ -245,7 +245,7 @@ export class Results {
     const event = { type: "run.finished", namespaceId, runId, jobId, task, queue, status, durationMs } as const;
     if (status === "succeeded" && queues.orderOf(namespaceId, queue)?.kind === "sjf") durations.note(event, durationMs);
     emit(event);
-    if (run.policy.sla !== undefined && status !== "cancelled") tellLateEnd(run, event, at, emit);
+    if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, at, emit);
   }
 }
 

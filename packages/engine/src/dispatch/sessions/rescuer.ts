@@ -1,7 +1,6 @@
 import { type DeadSession, freedBy, type LostRun, type RunStore, type SessionStore } from "@carillon/store";
 import { SilenceWatch } from "../../cluster/detection/heartbeat-monitor.js";
-import { announceEnded } from "../../runs/announce-ended.js";
-import { tellLateEnds } from "../../runs/sla-events.js";
+import { announceEnded, emitLateEnds } from "../../runs/run-events.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { EngineLimits } from "../../options.js";
 
@@ -75,7 +74,7 @@ export class Rescuer {
     if (lost.length === 0) return { lost: 0, rescued: 0 };
     const buried = await store.runs.buryLost(lost, limits.maxLosses);
     announceEnded(buried, "failed", emit);
-    tellLateEnds(buried, emit);
+    emitLateEnds(buried, emit);
     publishFreed(wakeups, freedBy(buried));
     const rescued = await store.runs.rescue(lost, limits.maxLosses);
     const again = rescued.filter((run) => !run.isStopped);

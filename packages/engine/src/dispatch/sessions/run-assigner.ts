@@ -1,6 +1,6 @@
 import { deadlineError } from "@carillon/core";
 import type { ClaimedRun, FinishedRun } from "@carillon/store";
-import { tellLateEnd, tellLateStart } from "../../runs/sla-events.js";
+import { emitLateEnd, emitLateStart } from "../../runs/run-events.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { Results } from "../results/results.js";
 import type { ServedSessions } from "./served-sessions.js";
@@ -60,7 +60,7 @@ export class RunAssigner {
         queue: assigned.queue,
         waitedMs: Math.max(0, at - run.runAt),
       });
-      if (run.policy.sla !== undefined) tellLateStart(run, assigned, at, emit);
+      if (run.policy.sla !== undefined) emitLateStart(run, assigned, at, emit);
       return assigned;
     });
   }
@@ -119,8 +119,8 @@ export class RunAssigner {
         const of = { namespaceId, runId, jobId, task, queue };
         emit({ type: "run.finished", ...of, status: how.status, durationMs: 0 });
         if (run.policy.sla === undefined || how.status !== "failed") continue;
-        tellLateStart(run, { task, queue }, end.startedAt, emit);
-        tellLateEnd(run, { task, queue }, end.startedAt, emit);
+        emitLateStart(run, { task, queue }, end.startedAt, emit);
+        emitLateEnd(run, { task, queue }, end.startedAt, emit);
       }
     };
     results.end(ended).then(announce, onError);

@@ -1,5 +1,5 @@
-import { classNames, type OnEngineEvent } from "../../events.js";
-import { announceEnded } from "../../runs/announce-ended.js";
+import { type OnEngineEvent, classNames } from "../../events.js";
+import { announceEnded } from "../../runs/run-events.js";
 import type { Wakeups } from "../../wakeups/wakeups.js";
 import type { Settled } from "./settler.js";
 

@@ -3,7 +3,7 @@ import { createEngineStore } from "../../harness/engine-store.js";
 import { type BackfillHarness, backfillHarness, type BackfillNode } from "../../harness/backfill-harness.js";
 import { overlapping } from "../../harness/change-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
-import { newId, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { newId, untilLockWaits } from "../../harness/store-harness.js";
 
 let h: BackfillHarness;
 let frail: FrailDatabase;
@@ -63,7 +63,7 @@ const probes: readonly Probe[] = [
       await h.db.transaction(async (tx) => {
         await tx.query({ text: "select 1 from carillon.shard for update" });
         const failed = failing(node);
-        await untilSomebodyWaits(h);
+        await untilLockWaits(h);
         await h.select(
           "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         );

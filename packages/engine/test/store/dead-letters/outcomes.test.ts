@@ -57,7 +57,7 @@ it("an error that cannot be mended ends the run at once, by its class or by its 
 });
 
 it("a run that is cancelled while its result comes in ends once, as one or the other [INV-4]", async () => {
-  const journal = new JournalTask("work", () => h.look());
+  const journal = new JournalTask("work", () => h.checkConditions());
   await h.startWorker(engine, journal.task);
   const rounds = 30;
   for (let round = 1; round <= rounds; round++) {

@@ -16,7 +16,7 @@ describe("two nodes with a worker each", () => {
       name,
       run: async () => {
         ended.set(name, (ended.get(name) ?? 0) + 1);
-        h.look();
+        h.checkConditions();
         return { rows: 1 };
       },
     });

@@ -17,7 +17,7 @@ beforeAll(async () => {
     name: "listen",
     run: async (payload: unknown, { runId, upstream }: TaskContext) => {
       heard.push({ runId: parseId("run", runId), upstream: await upstream() });
-      h.look();
+      h.checkConditions();
       if (payload === "fail") throw new Error("heard and failed");
     },
   };

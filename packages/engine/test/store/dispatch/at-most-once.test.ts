@@ -27,7 +27,7 @@ const running = async (): Promise<number> =>
 describe("an at-most-once run", () => {
   it("is assigned only to a free slot, and never waits at a worker [INV-6]", async () => {
     const engine = await h.startNode();
-    const journal = new JournalTask("work", () => h.look());
+    const journal = new JournalTask("work", () => h.checkConditions());
     for (let number = 0; number < 5; number++) await engine.api.createJob("default", spec());
     const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
     const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic, soon: setImmediate };
@@ -46,7 +46,7 @@ describe("an at-most-once run", () => {
 
   it("fails when its worker is lost, and is not started again [INV-4]", async () => {
     const engine = await h.startNode();
-    const journal = new JournalTask("work", () => h.look());
+    const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
     const job = await engine.api.createJob("default", spec());
     await h.until(() => journal.begun === 1);

@@ -30,8 +30,8 @@ afterEach(async () => {
   await h.close();
 });
 
-/** A worker whose results the test gives. */
-class HandWorker {
+/** A worker whose runs the test ends. */
+class ManualWorker {
   readonly given: Assigned[] = [];
   readonly gateway: Gateway;
   #session = "";
@@ -66,7 +66,7 @@ class HandWorker {
     while (this.given.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Ends what it was given first. */
+  /** Ends the runs that it was given first. */
   async end(outcome: Outcome, count = 1): Promise<void> {
     const ended = this.given.splice(0, count);
     const completions = ended.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome }));
@@ -103,33 +103,33 @@ async function untilOpen(): Promise<void> {
 }
 
 describe("a circuit breaker", () => {
-  it("opens when enough attempts failed, and the last of them wait with no try spent", async () => {
+  it("a breaker opens when enough attempts have failed; the failed runs wait and have spent no attempt", async () => {
     await make(4);
-    const worker = await new HandWorker().open();
+    const worker = await new ManualWorker().open();
     await worker.until(4);
     await worker.end(down, 4);
     await untilOpen();
     expect(await breaker()).toMatchObject({ name: "payments", state: "open", reason: "4 of 4 failed", openings: 1 });
-    const waiting = (await runs()).filter((run) => run.state_reason === "breaker_open");
-    expect(waiting).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
+    const deferred = (await runs()).filter((run) => run.state_reason === "breaker_open");
+    expect(deferred).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
   });
 
-  it("keeps its runs queued while it is open, at every gateway, and no others", async () => {
+  it("a breaker keeps its runs queued on every gateway while it is open, and lets other runs through", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
-    const workers = [new HandWorker(), new HandWorker()];
+    const workers = [new ManualWorker(), new ManualWorker()];
     for (const { gateway } of workers) await gateway.breakers.tick();
     for (const worker of workers) await worker.open();
     await make(3);
     const other = await h.run({});
-    const [first, second] = workers as [HandWorker, HandWorker];
+    const [first, second] = workers as [ManualWorker, ManualWorker];
     await Promise.race([first.until(1), second.until(1)]);
     expect([...first.given, ...second.given].map(({ runId }) => runId)).toEqual([other]);
     expect((await runs()).filter(({ state }) => state === "queued")).toHaveLength(3);
   });
 
-  it("opens at once for the time of a Retry-After", async () => {
+  it("a breaker opens at once for the time of a Retry-After", async () => {
     await make(1);
-    const worker = await new HandWorker().open();
+    const worker = await new ManualWorker().open();
     await worker.until(1);
     await worker.end({ ...down, retryAfterMs: 7_200_000 });
     await untilOpen();
@@ -139,8 +139,8 @@ describe("a circuit breaker", () => {
     expect(await runs()).toMatchObject([{ state: "scheduled", attempt: 0 }]);
   });
 
-  it("tries one run when its time is over, and closes when that succeeds", async () => {
-    const worker = new HandWorker(3_600_000);
+  it("a breaker lets one run through when its time is over, and closes when that run succeeds", async () => {
+    const worker = new ManualWorker(3_600_000);
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     await worker.gateway.breakers.tick();
     await worker.open();
@@ -155,8 +155,8 @@ describe("a circuit breaker", () => {
     expect([worker.given.length, (await breaker())?.state]).toEqual([4, "closed"]);
   });
 
-  it("opens again when the tried run fails, which spends no try", async () => {
-    const worker = new HandWorker(3_600_000);
+  it("a breaker opens again when its probe fails, which spends no attempt", async () => {
+    const worker = new ManualWorker(3_600_000);
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     await worker.gateway.breakers.tick();
     await worker.open();
@@ -170,9 +170,9 @@ describe("a circuit breaker", () => {
     expect((await runs()).map(({ attempt }) => attempt)).toEqual([0, 0]);
   });
 
-  it("is tried by one gateway at a time, and by another when the first one has died", async () => {
+  it("a breaker is probed by one gateway at a time, and by another when that one no longer renews its probe", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
-    const [first, second] = [new HandWorker(3_600_000), new HandWorker(3_600_000)];
+    const [first, second] = [new ManualWorker(3_600_000), new ManualWorker(3_600_000)];
     for (const worker of [first, second]) await worker.gateway.breakers.tick();
     for (const worker of [first, second]) await worker.open();
     await make(5);
@@ -181,7 +181,7 @@ describe("a circuit breaker", () => {
     await first.until(1);
     await second.gateway.breakers.tick();
     expect(second.given).toEqual([]);
-    // The first gateway no longer renews its trial.
+    // The first gateway no longer renews its probe.
     await h.db.query({ text: "update carillon.breaker set probe_until = clock_timestamp() - interval '1 second'" });
     await second.gateway.breakers.tick();
     await second.until(1);
@@ -191,9 +191,9 @@ describe("a circuit breaker", () => {
     expect((await breaker())?.state).toBe("closed");
   });
 
-  it("holds a strict queue whose first run is behind it, and tries that run", async () => {
+  it("a breaker holds back a strict queue whose first run is behind it, and lets that run through", async () => {
     lane = await strictLane("default");
-    const worker = new HandWorker(20);
+    const worker = new ManualWorker(20);
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     await worker.gateway.breakers.tick();
     await worker.open();
@@ -211,7 +211,7 @@ describe("a circuit breaker", () => {
     expect((await breaker())?.state).toBe("closed");
   });
 
-  it("tries one run at a time of all strict queues behind it, with two sessions that claim at once", async () => {
+  it("a breaker lets one run at a time through of all strict queues behind it, also to concurrent claims", async () => {
     const queues = ["default", "ledger", "books"];
     const lanes = await Promise.all(queues.map(async (queue) => [queue, await strictLane(queue)] as const));
     for (const [queue, id] of lanes) await h.run({ lane: id, queue, policy });
@@ -235,14 +235,14 @@ describe("a circuit breaker", () => {
     expect(await claimEach()).toEqual([]);
   });
 
-  it("admits every run after an operator resets it", async () => {
+  it("a breaker lets all runs through once it is reset", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
-    const worker = new HandWorker(3_600_000);
+    const worker = new ManualWorker(3_600_000);
     await worker.gateway.breakers.tick();
     await worker.open();
     await make(3);
     expect(await h.store.breakers.reset({ namespaceId: 1, name: "payments" })).toMatchObject({ state: "closed" });
-    await worker.gateway.breakers.look();
+    await worker.gateway.breakers.refresh();
     await worker.until(3);
     expect(worker.given).toHaveLength(3);
   });

@@ -231,7 +231,7 @@ describe("a job with a deadline", () => {
     const second = await engine.api.runNow("default", { id }, {}, { actor: null });
     expect(second.status).toBe("blocked");
     await h.until(() => h.events.some((event) => event.type === "run.finished" && event.runId === first.id));
-    const journal = new JournalTask("work", () => h.look());
+    const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
     await h.until(() => journal.begun === 1);
     expect((await engine.api.getRun("default", second.id))?.status).toBe("running");

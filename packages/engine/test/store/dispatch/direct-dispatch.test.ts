@@ -6,7 +6,7 @@ import {
   newRun,
   type StoreHarness,
   storeHarness,
-  untilSomebodyWaits,
+  untilLockWaits,
 } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
@@ -138,7 +138,7 @@ describe("runs that are stored for a worker", () => {
     const dying = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for update" }, [session]);
       const inserting = insert();
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
       return { inserting };
     });
@@ -152,7 +152,7 @@ describe("runs that are stored for a worker", () => {
     const living = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for update" }, [session]);
       const inserting = insert();
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       return { inserting };
     });
     expect(await rows((await living.inserting).ids)).toEqual([running()]);
@@ -162,7 +162,7 @@ describe("runs that are stored for a worker", () => {
     const storing = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for key share" }, [session]);
       const closing = h.store.sessions.close(session);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       const { ids } = await insert();
       return { ids, closing };
     });

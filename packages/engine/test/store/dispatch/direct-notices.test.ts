@@ -2,7 +2,7 @@ import type { ClaimStore } from "@carillon/store";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { DirectNoticeHarness, gate, success, timesOf, until } from "../../harness/direct-notice-harness.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
-import { untilSomebodyWaits } from "../../harness/store-harness.js";
+import { untilLockWaits } from "../../harness/store-harness.js";
 
 /** Longer than until the next scan for runs without a notice. */
 const laterMs = 11_000;
@@ -53,7 +53,7 @@ describe("a gateway that receives a direct notice", () => {
     const { closing } = await n.h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for key share" }, [session]);
       const leaving = gateway.close(session);
-      await untilSomebodyWaits(n.h);
+      await untilLockWaits(n.h);
       receive(notice);
       await n.rescued;
       // The row of its session still exists.

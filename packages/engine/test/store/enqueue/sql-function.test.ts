@@ -7,7 +7,7 @@ import { shardOf } from "../../../src/catalog/shard-of.js";
 import type { Queryable } from "@carillon/store";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
-import { untilSomebodyWaits } from "../../harness/store-harness.js";
+import { untilLockWaits } from "../../harness/store-harness.js";
 
 let harness: EnqueueHarness;
 let engine: Engine;
@@ -165,7 +165,7 @@ describe("carillon.enqueue", () => {
       const { asked } = await database.transaction(async (tx) => {
         await tx.query({ text: `select from ${hold} = $1 for update` }, [id]);
         const replacing = call("'work', dedupe_key => 'moves', dedupe_on => 'replace', delay => '5 minutes'");
-        await untilSomebodyWaits({ db: database });
+        await untilLockWaits({ db: database });
         await work(tx);
         return { asked: replacing };
       });

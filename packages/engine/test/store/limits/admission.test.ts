@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
-import { untilSomebodyWaits } from "../../harness/store-harness.js";
+import { untilLockWaits } from "../../harness/store-harness.js";
 
 let h: AdmissionHarness;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
 const two = { concurrency: { key: "k", limit: 2 } };
 const query = (text: string, values: unknown[] = []) => h.h.db.query({ text }, values);
 
-test("a run whose worker is lost goes behind its gate and is admitted again, and holds one slot all the time [INV-14]", async () => {
+test("a run whose worker is lost is blocked and admitted again, and holds one slot all the time [INV-14]", async () => {
   const admitter = h.admitter();
   await h.runs(two, 3);
   await admitter.tick();
@@ -48,7 +48,7 @@ test("runs that were given back are admitted again, and hold one slot each [INV-
   expect(await h.used()).toEqual([2]);
 });
 
-test("a slot is free when its run ended, was cancelled, or is nowhere at all [INV-14]", async () => {
+test("a slot is free when its run has ended, was cancelled, or does not exist [INV-14]", async () => {
   const admitter = h.admitter();
   const ids = await h.runs(two, 6);
   await admitter.tick();
@@ -65,7 +65,7 @@ test("a slot is free when its run ended, was cancelled, or is nowhere at all [IN
   expect(await h.used()).toEqual([2]);
 });
 
-test("a paused queue admits nothing, and goes on where it was", async () => {
+test("a paused queue admits no run, and goes on where it was after the pause", async () => {
   const admitter = h.admitter();
   await query("update carillon.queue set pause = '{}'");
   await h.runs(two, 3);
@@ -76,16 +76,16 @@ test("a paused queue admits nothing, and goes on where it was", async () => {
   expect(await h.states()).toEqual({ blocked: 1, queued: 2 });
 });
 
-test("of two admissions at once one waits, and then admits no more than is left [INV-14]", async () => {
+test("of two concurrent admissions one waits, and then admits no more runs than there is room for [INV-14]", async () => {
   await h.runs(two, 4);
-  await h.admitter(undefined, { onAdmitted: () => undefined }).tick();
+  await h.admitter().tick();
   const session = await h.h.session();
   await h.finish(session, await h.h.claim(session, 1));
   const admitters = [h.admitter(), h.admitter()];
   await h.h.db.transaction(async (tx) => {
     await tx.query({ text: "select from carillon.limit_key for update" });
     const ticks = admitters.map((admitter) => admitter.tick());
-    await untilSomebodyWaits(h.h, 2);
+    await untilLockWaits(h.h, 2);
     void Promise.all(ticks);
   });
   await Promise.all(admitters.map((admitter) => admitter.tick()));
@@ -93,7 +93,7 @@ test("of two admissions at once one waits, and then admits no more than is left 
   expect(await h.used()).toEqual([2]);
 });
 
-test("a limit that is lowered lets nothing start until fewer run, and one that is raised lets more start", async () => {
+test("a lowered limit lets no run start until fewer are running, and a raised one lets more start", async () => {
   const admitter = h.admitter();
   await h.runs({ concurrency: { key: "k", limit: 3 } }, 4);
   await admitter.tick();
@@ -109,7 +109,7 @@ test("a limit that is lowered lets nothing start until fewer run, and one that i
   expect(await h.states()).toEqual({ queued: 4, blocked: 1 });
 });
 
-test("a run needs all of its limits: key, rate and queue", async () => {
+test("a run starts only when all of its limits have room: key, rate and queue", async () => {
   const admitter = h.admitter();
   await query(`update carillon.queue set limits = '{"concurrency":{"limit":2}}'`);
   const policy = {
@@ -127,7 +127,7 @@ test("a run needs all of its limits: key, rate and queue", async () => {
   expect(await h.states()).toEqual({ blocked: 1, queued: 1 });
 });
 
-test("a run whose key cannot be filled in fails, and says why", async () => {
+test("a run whose key cannot be filled in fails, with the reason in its error", async () => {
   await h.runs({ concurrency: { key: "{payload.nothing}", limit: 1 } }, 1);
   await h.admitter().tick();
   const { rows } = await h.h.db.query<{ status_reason: string; type: string }>({
@@ -136,7 +136,7 @@ test("a run whose key cannot be filled in fails, and says why", async () => {
   expect(rows).toEqual([{ status_reason: "limit_invalid", type: "LimitInvalid" }]);
 });
 
-test("one admission sees to the ends of many ordering keys, and lets the next run of each start [INV-8] [INV-14]", async () => {
+test("one admission handles the ends of many ordering keys, and lets the next run of each start [INV-8] [INV-14]", async () => {
   const keys = Array.from({ length: 120 }, (_, index) => `k${index}`);
   for (const key of keys) await h.runs({ ordering: { key: "{payload.key}" } }, 2, { key });
   let count = 0;
@@ -147,7 +147,7 @@ test("one admission sees to the ends of many ordering keys, and lets the next ru
     },
   });
   await node.tick();
-  // Until there is nothing left to look at.
+  // Until no limit is left to check.
   do {
     count = 0;
     await node.tickOnly();

@@ -9,7 +9,7 @@ afterEach(() => h.close());
 
 const byKey = { concurrency: { key: "customer:{payload.key}", limit: 2 } };
 
-test("no more runs of a key run at once than its limit, and all of them run [INV-14]", async () => {
+test("no more runs of a key are open at once than its limit, and all of them run [INV-14]", async () => {
   const engine = await h.startNode();
   await h.enqueue(
     engine,
@@ -23,10 +23,10 @@ test("no more runs of a key run at once than its limit, and all of them run [INV
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 9);
-  expect([...h.mostOpen().values()]).toEqual([2, 2]);
+  expect([...h.maxOpen().values()]).toEqual([2, 2]);
 });
 
-test("a limit without a key is the job's own: another job of the same task has its own [INV-14]", async () => {
+test("a limit without a key counts the runs of one job: another job of the same task has its own [INV-14]", async () => {
   const engine = await h.startNode();
   for (const key of ["a", "b"]) {
     const what = { task: "work", payload: { key }, queue: "default", priority: 4, labels: {} };
@@ -44,11 +44,11 @@ test("a limit without a key is the job's own: another job of the same task has i
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 8);
-  expect([...h.mostOpen().values()]).toEqual([2, 2]);
+  expect([...h.maxOpen().values()]).toEqual([2, 2]);
   expect(await h.query("select scope from carillon.limit_key")).toEqual([{ scope: "job" }, { scope: "job" }]);
 });
 
-test("a queue's own limit holds for runs that have none [INV-14]", async () => {
+test("the limit of a queue holds for runs that have no limits [INV-14]", async () => {
   const engine = await h.startNode();
   await engine.api.changeQueue("default", "default", { concurrency: { limit: 2 } }, { actor: null });
   await h.enqueue(
@@ -61,7 +61,7 @@ test("a queue's own limit holds for runs that have none [INV-14]", async () => {
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 6);
-  expect(h.mostOpen().get("q")).toBeLessThanOrEqual(2);
+  expect(h.maxOpen().get("q")).toBeLessThanOrEqual(2);
   await engine.api.changeQueue("default", "default", { concurrency: null }, { actor: null });
   await h.enqueue(
     engine,
@@ -71,7 +71,7 @@ test("a queue's own limit holds for runs that have none [INV-14]", async () => {
   await h.until(() => h.open.length === 3);
 });
 
-test("a namespace's own limit holds for all its runs, limited otherwise or not [INV-14]", async () => {
+test("the limit of a namespace holds for all its runs, with or without other limits [INV-14]", async () => {
   const engine = await h.startNode();
   await engine.api.changeNamespace("default", { concurrency: { limit: 2 } }, { actor: null });
   await h.enqueue(
@@ -89,5 +89,5 @@ test("a namespace's own limit holds for all its runs, limited otherwise or not [
     h.endOne();
   }
   await h.until(() => h.engines.count("run.finished") === 8);
-  expect(h.mostOpen().get("n")).toBeLessThanOrEqual(2);
+  expect(h.maxOpen().get("n")).toBeLessThanOrEqual(2);
 });

@@ -35,14 +35,14 @@ const statements = [
 const momentsOf = (...names: string[]): string[] =>
   names.flatMap((name) => [`before ${name}`, `after ${name}, before its answer`]);
 
-/** The next statement of that name finds its node dead. */
+/** The node dies at its next statement of that name. */
 function dieAt(moment: string): void {
   const [, name = ""] = /(limit\.\w+)/.exec(moment) ?? [];
   if (moment.startsWith("before")) frail.breakBefore(name);
   else frail.proxy.loseAnswerTo(name);
 }
 
-/** A node over the frail way to the database takes a step and dies in it. */
+/** A node over the frail connection takes a step and dies in it. */
 async function tickAndDie(moment: string): Promise<void> {
   dieAt(moment);
   const node = h.admitter(createEngineStore(frail.database));
@@ -50,14 +50,14 @@ async function tickAndDie(moment: string): Promise<void> {
   await untilUndone();
 }
 
-/** The database has noticed the death: what the node had locked is free. */
+/** Resolves when the database has noticed the death and released the locks of the node. */
 async function untilUndone(): Promise<void> {
   const text = "select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'";
   while ((await h.h.db.query({ text })).rowCount > 0);
 }
 
 test.each(momentsOf(...statements))(
-  "a node that dies %s leaves nothing behind that exceeds or blocks a limit [INV-14]",
+  "a node that dies %s leaves no limit exceeded or blocked [INV-14]",
   async (moment) => {
     await h.runs(policy, 3);
     await tickAndDie(moment);
@@ -72,17 +72,20 @@ test.each(momentsOf(...statements))(
   },
 );
 
-test.each(["commit\0"])("a node that never hears of its commit leaves nothing behind [INV-14] (%j)", async (commit) => {
-  await h.runs(policy, 3);
-  frail.proxy.loseAnswerTo(commit);
-  const store = createEngineStore(frail.database);
-  await expect(h.admitter(store).tick()).rejects.toMatchObject({ code: "database_unavailable" });
-  await h.admitter().tick();
-  expect(await h.states()).toEqual({ blocked: 1, queued: 2 });
-  expect(await h.broken()).toEqual([]);
-});
+test.each(["commit\0"])(
+  "a node that gets no answer to its commit leaves no limit exceeded or blocked [INV-14] (%j)",
+  async (commit) => {
+    await h.runs(policy, 3);
+    frail.proxy.loseAnswerTo(commit);
+    const store = createEngineStore(frail.database);
+    await expect(h.admitter(store).tick()).rejects.toMatchObject({ code: "database_unavailable" });
+    await h.admitter().tick();
+    expect(await h.states()).toEqual({ blocked: 1, queued: 2 });
+    expect(await h.broken()).toEqual([]);
+  },
+);
 
-/** The first run of an ordering key fails; answers its id. */
+/** The first run of an ordering key fails; returns its id. */
 async function failFirst(onFailure: "block" | "stop"): Promise<string> {
   await h.runs({ ordering: { key: "{payload.key}", onFailure } }, 3);
   await h.admitter().tick();
@@ -96,7 +99,7 @@ async function failFirst(onFailure: "block" | "stop"): Promise<string> {
 }
 
 test.each(momentsOf("limit.release", "limit.stop"))(
-  "a node that dies %s ends what waits behind a failed run once, and lets nothing by [INV-8]",
+  "a node that dies %s ends the runs behind a failed run once, and lets none of them start [INV-8]",
   async (moment) => {
     await failFirst("stop");
     await tickAndDie(moment);
@@ -109,7 +112,7 @@ test.each(momentsOf("limit.release", "limit.stop"))(
 );
 
 test.each(momentsOf("limit.holders"))(
-  "a node that dies %s lets a run that was given back go on before those behind it [INV-8]",
+  "a node that dies %s lets a run that was given back start before the runs behind it [INV-8]",
   async (moment) => {
     const [first] = await h.runs({ ordering: { key: "{payload.key}" } }, 2);
     await h.admitter().tick();
@@ -124,7 +127,7 @@ test.each(momentsOf("limit.holders"))(
 );
 
 test.each(momentsOf("limit.disposed"))(
-  "a node that dies %s lets one run of an ordering key go on [INV-8]",
+  "a node that dies %s lets one run of an ordering key start [INV-8]",
   async (moment) => {
     const failed = await failFirst("block");
     await h.admitter().tick();
@@ -139,19 +142,22 @@ test.each(momentsOf("limit.disposed"))(
   },
 );
 
-test.each(momentsOf("limit.refuse"))("a node that dies %s ends a run without a key once", async (moment) => {
-  await h.runs({ concurrency: { key: "{payload.nothing}", limit: 1 } }, 1);
-  await tickAndDie(moment);
-  await h.admitter().tick();
-  expect(await h.states()).toEqual({});
-  expect((await h.h.db.query({ text: "select from carillon.run_history" })).rowCount).toBe(1);
-});
+test.each(momentsOf("limit.refuse"))(
+  "a node that dies %s ends a run whose key cannot be filled in once",
+  async (moment) => {
+    await h.runs({ concurrency: { key: "{payload.nothing}", limit: 1 } }, 1);
+    await tickAndDie(moment);
+    await h.admitter().tick();
+    expect(await h.states()).toEqual({});
+    expect((await h.h.db.query({ text: "select from carillon.run_history" })).rowCount).toBe(1);
+  },
+);
 
 const queueLimits = { order: { kind: "priority" as const }, pause: null, limits: { concurrency: { limit: 1 } } };
 const theQueue = { namespaceId: 1, name: "default" };
 
 test.each(momentsOf("limit.at_work", "limit.count"))(
-  "a node that dies %s leaves a queue's first limit to be counted by the next [INV-14]",
+  "a node that dies %s leaves the first limit of a queue to be counted by another node [INV-14]",
   async (moment) => {
     await h.h.run();
     await h.h.claim(await h.h.session(), 1);
@@ -170,7 +176,7 @@ test.each(momentsOf("limit.at_work", "limit.count"))(
 );
 
 test.each(momentsOf("limit.declare", "limit.fence", "limit.recount"))(
-  "a node that dies %s has set no limit, and workers are served on [INV-14]",
+  "a node that dies %s has set no limit, and workers still get runs [INV-14]",
   async (moment) => {
     await h.h.run();
     const session = await h.h.session();

@@ -3,7 +3,7 @@ import { loadStatements } from "../../../src/index.js";
 import { completeAndClaimOver, type OwnLimits } from "@carillon/store";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
-import { gatewayId, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { gatewayId, untilLockWaits } from "../../harness/store-harness.js";
 
 let h: AdmissionHarness;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const everything = Number.MIN_SAFE_INTEGER;
 
-/** From the plain lane alone, as a gateway does that knows of no limits. */
+/** From the plain lane alone, like a gateway that knows of no limits. */
 async function demand(session: string, limitsRevision: number) {
   const lane = (await h.h.store.lanes.list()).find(({ kind }) => kind === "plain");
   const read = { lane: lane?.id ?? 0, namespaceId: 1, fromRank: everything, limit: 9, isSolo: false };
@@ -34,8 +34,8 @@ async function setLimits(limits: OwnLimits | null): Promise<void> {
 const one: OwnLimits = { concurrency: { limit: 1 } };
 const keyed = { concurrency: { key: "k", limit: 9 } };
 
-describe("the first limit of a queue holds from the commit that sets it", () => {
-  test("a gateway that has not read it claims nothing, whenever its worker registered [INV-14]", async () => {
+describe("the first limit of a queue", () => {
+  test("a gateway that has not read the first limit of a queue claims no run, whenever its worker registered [INV-14]", async () => {
     const session = await h.h.session();
     await h.h.run();
     await setLimits(one);
@@ -47,21 +47,22 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     const owners = createEngineStore(h.h.db).limitOwners;
     await owners.refresh();
     expect(owners.isLimited(1, "default")).toBe(true);
-    const knowing = { ...(await demand(session, owners.revision)), slots: [0] };
-    expect((await h.h.store.claims.completeAndClaim({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);
+    const informed = { ...(await demand(session, owners.revision)), slots: [0] };
+    expect((await h.h.store.claims.completeAndClaim({ succeeded: [], demand: informed })).claimed).toHaveLength(1);
   });
 
-  test("a claim that is under way ends first, and what it claimed counts [INV-14]", async () => {
+  test("a claim under way ends before the first limit of a queue is set, and its runs count [INV-14]", async () => {
     const session = await h.h.session();
     const id = await h.h.run();
     await h.runs(keyed, 1);
-    const asked = await demand(session, 0);
+    const demanded = await demand(session, 0);
     let set: Promise<void> = Promise.resolve();
     await h.h.db.transaction(async (tx) => {
-      const { claimed } = await completeAndClaimOver(tx, loadStatements("carillon"))({ succeeded: [], demand: asked });
+      const complete = completeAndClaimOver(tx, loadStatements("carillon"));
+      const { claimed } = await complete({ succeeded: [], demand: demanded });
       expect(claimed.map((run) => run.id)).toEqual([id]);
       set = setLimits(one);
-      await untilSomebodyWaits(h.h);
+      await untilLockWaits(h.h);
     });
     await set;
     const admitter = h.admitter();
@@ -72,19 +73,22 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     expect(await h.states()).toEqual({ queued: 1 });
   });
 
-  test("an admission that is under way ends first, and what it admitted counts [INV-14]", async () => {
+  test("an admission under way ends before the first limit of a queue is set, and its runs count [INV-14]", async () => {
     await h.runs(keyed, 1);
     const set: Promise<void>[] = [];
-    const { settle } = h.h.store;
+    const { limits } = h.h.store;
     const first = h.admitter(undefined, {
-      settle: (work) =>
-        settle(async (tx) => {
-          const done = await work(tx);
-          if (set.length > 0) return done;
-          set.push(setLimits(one));
-          await untilSomebodyWaits(h.h);
-          return done;
-        }),
+      limits: {
+        ...limits,
+        async admit(tx, admission) {
+          const queued = await limits.admit(tx, admission);
+          if (set.length === 0) {
+            set.push(setLimits(one));
+            await untilLockWaits(h.h);
+          }
+          return queued;
+        },
+      },
     });
     await first.tick();
     await Promise.all(set);
@@ -94,11 +98,11 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     expect(await h.states()).toEqual({ blocked: 1, queued: 1 });
   });
 
-  test("runs that were at work when it was set hold it until they end, however the limit came [INV-14]", async () => {
+  test("runs that were running when the first limit of a queue was set hold it until they end, however often it was set before [INV-14]", async () => {
     const session = await h.h.session();
     for (let made = 0; made < 3; made++) await h.h.run();
     const claimed = await h.h.claim(session, 3);
-    // Set, taken away, and set once more: what was counted for the first does not count twice.
+    // Set, taken away, and set again: runs that were counted for the first do not count twice.
     for (const limits of [one, null, { concurrency: { limit: 2 } }]) await setLimits(limits);
     await h.runs({ rateLimit: { key: "r", limit: 9, perMs: 60_000 } }, 2);
     const admitter = h.admitter();
@@ -109,7 +113,7 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     expect(await h.states()).toEqual({ blocked: 1, queued: 1, running: 1 });
   });
 
-  test("of a rate what is admitted and has not started counts, and what started before does not [INV-14]", async () => {
+  test("the first rate of a queue counts runs that were admitted and have not started, not those that started before [INV-14]", async () => {
     const admitter = h.admitter();
     const session = await h.h.session();
     await h.runs(keyed, 1);
@@ -124,14 +128,14 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
   });
 });
 
-describe("who sets limits and who admits lock in one order, so that no two wait for each other:", () => {
-  test("limits that are set once more while an admission has them", async () => {
+describe("changes of limits and admissions lock in one order", () => {
+  test("limits are set again without a deadlock while an admission holds them", async () => {
     const session = await h.h.session();
     await setLimits(one);
     await h.runs(keyed, 1);
     const admitter = h.admitter();
     for (let round = 0; round < 3; round++) await admitter.tick();
-    // As a gateway claims that knows of the limits.
+    // Like a claim of a gateway that knows of the limits.
     await h.h.db.query({ text: "update carillon.worker_session set limits_revision = 0" });
     const held = await h.h.claim(session, 1);
     await setLimits(null);
@@ -154,7 +158,7 @@ describe("who sets limits and who admits lock in one order, so that no two wait 
                 return { order: { kind: "priority" }, pause: null, limits: one };
               }),
             );
-            await untilSomebodyWaits(h.h);
+            await untilLockWaits(h.h);
           }
           return limits.release(tx, of);
         },
@@ -163,27 +167,27 @@ describe("who sets limits and who admits lock in one order, so that no two wait 
     under.released(held.map((run) => run.id));
     await under.tickOnly();
     await Promise.all(set);
-    // A victim of a deadlock would have begun again.
+    // The victim of a deadlock would have started again.
     expect({ set: set.length, decisions, admissions }).toEqual({ set: 1, decisions: 1, admissions: 1 });
   });
 
-  test("several limits of one queue, whichever was made first", async () => {
+  test("several limits of one queue are locked in one order, whichever was made first", async () => {
     for (const limits of [{ rateLimit: { limit: 9, perMs: 1_000 } }, null, one, null]) await setLimits(limits);
     const { rows } = await h.h.db.query<{ id: number }>({ text: "select id from carillon.limit_key order by id" });
     const [low, high] = rows.map(({ id }) => id);
     const lock = { text: "select id from carillon.limit_key where id = $1 for update skip locked" };
     const { waiting } = await h.h.db.transaction(async (tx) => {
       await tx.query(lock, [low]);
-      const asked = setLimits({ rateLimit: { limit: 9, perMs: 1_000 }, ...one });
-      await untilSomebodyWaits(h.h);
+      const change = setLimits({ rateLimit: { limit: 9, perMs: 1_000 }, ...one });
+      await untilLockWaits(h.h);
       expect((await tx.query(lock, [high])).rowCount).toBe(1);
-      return { waiting: asked };
+      return { waiting: change };
     });
     await waiting;
   });
 });
 
-test("an admission that waited for who set a namespace's limits goes by them [INV-14]", async () => {
+test("an admission that waited for a change of a namespace's limits uses the new ones [INV-14]", async () => {
   const session = await h.h.session();
   await h.h.run();
   await h.h.claim(session, 1);
@@ -193,16 +197,16 @@ test("an admission that waited for who set a namespace's limits goes by them [IN
   await h.h.db.transaction(async (tx) => {
     await tx.query({ text: "select from carillon.worker_session for key share" });
     under.push(h.h.store.namespaces.change("default", { concurrency: { limit: 1 } }, null));
-    await untilSomebodyWaits(h.h);
+    await untilLockWaits(h.h);
     under.push(admitter.tick());
-    await untilSomebodyWaits(h.h, 2);
+    await untilLockWaits(h.h, 2);
   });
   await Promise.all(under);
   for (let round = 0; round < 3; round++) await admitter.tick();
   expect(await h.states()).toEqual({ blocked: 1, running: 1 });
 });
 
-test("a namespace's first limit holds from its commit, over all its queues [INV-14]", async () => {
+test("the first limit of a namespace holds from its commit, over all its queues [INV-14]", async () => {
   const session = await h.h.session();
   await h.h.run();
   const [claimed] = await h.h.claim(session, 1);

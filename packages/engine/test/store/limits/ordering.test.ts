@@ -19,7 +19,7 @@ const ordered = (onFailure?: OrderFailure) => ({
 const inAccount = (...keys: string[]) => keys.map((key) => ({ account: 1, key }));
 const begun = () => h.journal.filter((entry) => entry.kind === "begin").map((entry) => entry.key);
 
-test("runs of one ordering key never overlap and begin in the order in which they were asked for [INV-8]", async () => {
+test("runs of one ordering key never overlap and begin in the order in which they were enqueued [INV-8]", async () => {
   h.isEager = true;
   const keys = Array.from({ length: 12 }, (_, index) => `n${index}`);
   await h.enqueue(engine, ordered(), inAccount(...keys));
@@ -28,7 +28,7 @@ test("runs of one ordering key never overlap and begin in the order in which the
   expect(h.journal.map((entry) => entry.kind)).toEqual(keys.flatMap(() => ["begin", "end"]));
 });
 
-test("what comes behind a run that is tried again waits for its next try [INV-8]", async () => {
+test("runs behind a run that is retried wait for its next attempt [INV-8]", async () => {
   await h.enqueue(engine, { ...ordered(), retry: twice }, inAccount("first", "second"));
   await h.until(() => h.begun === 1);
   h.endOne(undefined, new Error("once more"));
@@ -38,7 +38,7 @@ test("what comes behind a run that is tried again waits for its next try [INV-8]
   expect(begun()).toEqual(["first", "first", "second"]);
 });
 
-test("behind a run that failed, others wait until it is retried, and the retry goes first", async () => {
+test("runs behind a failed run wait until it is retried, and the retry starts first", async () => {
   const [first = ""] = await h.enqueue(engine, { ...ordered(), retry: once }, inAccount("first", "second"));
   await h.until(() => h.begun === 1);
   h.endOne(undefined, new Error("broken"));
@@ -50,7 +50,7 @@ test("behind a run that failed, others wait until it is retried, and the retry g
   expect(begun()).toEqual(["first", "first", "second"]);
 });
 
-test("behind a run that failed, others go on where its key says skip", async () => {
+test("runs behind a failed run start if its ordering says skip", async () => {
   await h.enqueue(engine, { ...ordered("skip"), retry: once }, inAccount("first", "second"));
   await h.until(() => h.begun === 1);
   h.endOne(undefined, new Error("broken"));
@@ -58,7 +58,7 @@ test("behind a run that failed, others go on where its key says skip", async () 
   expect(begun()).toEqual(["first", "second"]);
 });
 
-test("behind a run that failed, those that wait are cancelled where its key says stop, and later ones run", async () => {
+test("runs that wait behind a failed run are cancelled if its ordering says stop, and later ones run", async () => {
   const [, second = ""] = await h.enqueue(engine, { ...ordered("stop"), retry: once }, inAccount("first", "second"));
   await h.until(() => h.begun === 1);
   h.endOne(undefined, new Error("broken"));

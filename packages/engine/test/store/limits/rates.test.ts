@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => h.close());
 
 /** The most starts that any window of this length holds, by the database's clock. */
-async function mostStarts(windowMs: number): Promise<number> {
+async function maxStarts(windowMs: number): Promise<number> {
   const [row] = await h.query<{ most: number }>(
     `select max(count) as most from (
        select count(*) over (order by started_at range between $1::bigint * interval '1 millisecond' preceding and current row) as count
@@ -32,10 +32,10 @@ test("no window holds more starts than a rate allows [INV-14]", async () => {
     Array.from({ length: 18 }, () => null),
   );
   await h.until(() => h.engines.count("run.finished") === 18);
-  expect(await mostStarts(300)).toBeLessThanOrEqual(5);
+  expect(await maxStarts(300)).toBeLessThanOrEqual(5);
 });
 
-test("no window holds more starts than a rate allows when a worker comes late [INV-14]", async () => {
+test("no window holds more starts than a rate allows when a worker registers late [INV-14]", async () => {
   h.isEager = true;
   const engine = await h.engines.startNode();
   const rateLimit = { limit: 4, perMs: 400, burst: 3 };
@@ -47,7 +47,7 @@ test("no window holds more starts than a rate allows when a worker comes late [I
   await h.untilRow("select from carillon.limit_key where used = 3");
   await h.startWorker(engine);
   await h.until(() => h.engines.count("run.finished") === 10);
-  expect(await mostStarts(400)).toBeLessThanOrEqual(4);
+  expect(await maxStarts(400)).toBeLessThanOrEqual(4);
 });
 
 test("no window holds more starts of handlers than a rate allows, over a pause and outages of the database and of all nodes [INV-14]", async () => {
@@ -93,7 +93,7 @@ test("no window holds more starts of handlers than a rate allows, over a pause a
   await proxy.close();
 });
 
-test("a try after a failure is charged as a start", async () => {
+test("an attempt after a failure counts as a start of a rate", async () => {
   const engine = await h.startNode();
   const policy = {
     rateLimit: { limit: 1, perMs: 400 },

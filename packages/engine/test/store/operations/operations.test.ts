@@ -8,7 +8,8 @@ import { operationsApi } from "../../../src/operations/operations-api.js";
 import { shardOf } from "../../../src/catalog/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import type { StoredOperation } from "@carillon/store";
-import { newId, newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { newId, newRun, type StoreHarness, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
+import { testContext } from "../../harness/test-context.js";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
 
 let h: StoreHarness;
@@ -19,10 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 beforeEach(() => h.db.query({ text: "delete from carillon.run; delete from carillon.operation" }));
-
-const ignore = (): void => undefined;
-
-const told = { onQueued: ignore, onDueRuns: ignore, onStopped: ignore, onFreed: ignore, onEvent: ignore };
 
 /** A node that takes steps; `beforeNote` happens between what a step does and its note. */
 function nodeOf(beforeNote: () => Promise<void> = async () => undefined): OperationRunner {
@@ -38,7 +35,7 @@ function nodeOf(beforeNote: () => Promise<void> = async () => undefined): Operat
       },
     },
     targets: new BulkTargets({ lister, runs }),
-    changer: new RunChanger({ ...told, changes: store.runChanges, runs, rank: store.rank }),
+    changer: new RunChanger(testContext({ database: h.db }), { runs, rank: store.rank }),
     repeats: { retry: () => Promise.reject(new Error("nothing is retried here")) },
     failures: store.failures,
     membership: () => membership,
@@ -137,7 +134,7 @@ function api() {
     within: (_namespace, work) => work(1),
     newId,
     shards: 1_024,
-    onStarted: ignore,
+    onStarted: () => undefined,
   });
 }
 
@@ -195,11 +192,11 @@ describe("a cancellation of many runs", () => {
     const runAt = Date.now() + 86_400_000;
     const id = await h.run({ runAt, nominal: runAt });
     const runs = new RunReader(h.store.reads);
-    const changer = new RunChanger({ ...told, changes: h.store.runChanges, runs, rank: h.store.rank });
+    const changer = new RunChanger(testContext({ database: h.db }), { runs, rank: h.store.rank });
     const { cancelled } = await h.db.transaction(async (tx) => {
       expect(await h.store.changes.holdRun(tx, 1, id)).toBe("scheduled");
       const cancelling = changer.cancelMany(1, [id]);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       return { cancelled: cancelling };
     });
     expect(await cancelled).toEqual(new Set([id]));

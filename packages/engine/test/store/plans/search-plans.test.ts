@@ -2,7 +2,7 @@ import { parseLabelSelector } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   HistoryDays,
-  mostScanned,
+  maxScanned,
   type Queryable,
   type RunListFilter,
   type RunSearch,
@@ -94,7 +94,7 @@ describe("a page of a search over finished runs", () => {
       const search = searchOver(counts);
       await search.finished(1, { ...filter, oneOffOnly: false }, { ...first, direction });
       expect(counts.length).toBeGreaterThan(0);
-      expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(maxScanned + first.limit);
     }
   });
 
@@ -125,7 +125,7 @@ describe("a page of a search over finished runs", () => {
     const search = searchOver(counts, numbered);
     const filter = { workerId: ids[100] ?? "", oneOffOnly: false };
     await search.finished(1, filter, { ...first, direction: "newest_first" });
-    expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(maxScanned + first.limit);
     expect(Math.max(0, ...numbered)).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ import {
   type SchedulerNode,
 } from "../../harness/scheduler-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
-import { untilSomebodyWaits } from "../../harness/store-harness.js";
+import { untilLockWaits } from "../../harness/store-harness.js";
 import type { DueJob } from "@carillon/store";
 
 let h: SchedulerHarness;
@@ -50,7 +50,7 @@ async function endWhileItRuns(job: DueJob, tick: () => Promise<unknown>): Promis
   await h.db.transaction(async (tx) => {
     await tx.query({ text: "select 1 from carillon.shard where id = $1 for update" }, [job.shard]);
     const failed = failing(tick);
-    await untilSomebodyWaits(h);
+    await untilLockWaits(h);
     await h.select(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );

@@ -1,7 +1,7 @@
 import { occurrenceRunId, type ScheduleSpec } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hourMs, minuteMs, type SchedulerHarness, schedulerHarness } from "../../harness/scheduler-harness.js";
-import { fireRow, newId, termsOf, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { fireRow, newId, termsOf, untilLockWaits } from "../../harness/store-harness.js";
 import type { DueJob } from "@carillon/store";
 
 let h: SchedulerHarness;
@@ -152,7 +152,7 @@ describe("overlap skip", () => {
       // The fire has its snapshot and waits for the shard while somebody runs the job by hand.
       await tx.query({ text: "select 1 from carillon.shard where id = $1 for update" }, [job.shard]);
       fire = h.store.fires.fire(termsOf(fence), [fireRow(job)]);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       await h.run({ id: byHand, jobId: job.jobId, trigger: `run_now:${byHand}` });
       const text = "update carillon.job_due set runs_made = runs_made + 1, run_ids = array[$2::uuid] where job_id = $1";
       await h.db.query({ text }, [job.jobId, byHand]);

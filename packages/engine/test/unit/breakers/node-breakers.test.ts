@@ -1,12 +1,12 @@
 import { type Outcome, requirementsOf, requirementText, type RunPolicy } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { NodeBreakers, type Way } from "../../../src/breakers/node-breakers.js";
+import { NodeBreakers, type ProbeSource } from "../../../src/breakers/node-breakers.js";
 import type { BreakerStore, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
 
 const breaker = { failureRatio: 0.5, windowMs: 60_000, minCalls: 4, openForMs: 30_000 };
 const name = { namespaceId: 1, name: "payments" };
 
-/** Two jobs of different tasks, behind one named breaker; and one behind that of its own task. */
+/** Lanes of two tasks behind one named breaker, and one behind the breaker of its own task. */
 const lanes: readonly Partial<Lane>[] = [
   { id: 0, task: "charge", requires: requirementText(requirementsOf({ breaker: "payments" })) },
   { id: 1, task: "refund", requires: requirementText(requirementsOf({ breaker: "payments" })) },
@@ -14,7 +14,7 @@ const lanes: readonly Partial<Lane>[] = [
 ];
 const laneAt = (id: number): Lane => lanes[id] as Lane;
 
-/** One row, as the store keeps it. */
+/** A store of one row. */
 class MemoryBreakers implements Partial<BreakerStore> {
   row: OpenBreaker | null = null;
   readonly openings: Opening[] = [];
@@ -48,8 +48,8 @@ class MemoryBreakers implements Partial<BreakerStore> {
 
 class Node {
   /** How often a run was let through. */
-  let = 0;
-  way: Way = "lane";
+  letThrough = 0;
+  source: ProbeSource = "lane";
   readonly atWork = new Set<string>();
   readonly breakers: NodeBreakers;
 
@@ -63,8 +63,8 @@ class Node {
       serves: () => true,
       isAtWork: (runId) => this.atWork.has(runId),
       letOneThrough: async () => {
-        this.let++;
-        return this.way;
+        this.letThrough++;
+        return this.source;
       },
       onHeld: () => undefined,
       onChanged: () => undefined,
@@ -82,7 +82,7 @@ class Node {
     return run;
   }
 
-  /** Answers how long the run is to wait; null: it is decided as any other. */
+  /** Returns how long the run waits for the breaker; null: its result is handled as usual. */
   end(run: ClaimedRun, outcome: Outcome): number | null {
     this.atWork.delete(run.id);
     return this.breakers.judge(run, { runId: run.id, fence: 1, startedAgoMs: 0, outcome });
@@ -104,18 +104,18 @@ async function halfOpen(): Promise<{ store: MemoryBreakers; node: Node; probe: C
   const { store, node } = await openOne();
   store.now += 5_000;
   await node.breakers.tick();
-  expect([store.row?.state, node.let]).toEqual(["half_open", 1]);
+  expect([store.row?.state, node.letThrough]).toEqual(["half_open", 1]);
   return { store, node, probe: node.claim("probe") };
 }
 
-describe("a breaker as a node sees it", () => {
-  it("is one for all tasks that name it, and another for a task without a name", async () => {
+describe("a circuit breaker on a node", () => {
+  it("a breaker is shared by all tasks that name it; a task whose breaker has no name has its own", async () => {
     const { node } = await openOne();
     expect([0, 1, 2].map((lane) => node.breakers.isHeld(1, laneAt(lane)))).toEqual([true, true, false]);
     expect(node.breakers.isHeld(2, laneAt(0))).toBe(false);
   });
 
-  it("counts the attempts of all tasks that name it together, and not what is the run's own fault", async () => {
+  it("a breaker counts the attempts of all tasks that name it together, without failures that cannot be retried", async () => {
     const store = new MemoryBreakers();
     const node = new Node(store);
     for (const lane of [0, 1, 0]) node.end(node.claim("r", lane), down);
@@ -126,7 +126,7 @@ describe("a breaker as a node sees it", () => {
     expect(store.openings).toEqual([{ reason: "4 of 4 failed", forMs: 30_000, usualMs: 30_000 }]);
   });
 
-  it("opens at once by a Retry-After, for as long as that says; a longer one makes it longer, a shorter one nothing", async () => {
+  it("a breaker opens at once for the time of a Retry-After; a longer one extends it, a shorter one changes nothing", async () => {
     const { store, node } = await openOne();
     expect(store.openings).toEqual([{ reason: "retry_after", forMs: 5_000, usualMs: 30_000 }]);
     expect(node.end(node.claim("late", 1), { ...down, retryAfterMs: 60_000 })).toBe(60_000);
@@ -134,7 +134,7 @@ describe("a breaker as a node sees it", () => {
     expect(store.row?.probeAt).toBe(store.now + 60_000);
   });
 
-  it("is not opened by a Retry-After of nothing or nonsense, and never for longer than a day", async () => {
+  it("a breaker is not opened by a Retry-After without a usable time, and never for longer than a day", async () => {
     const store = new MemoryBreakers();
     const node = new Node(store);
     for (const retryAfterMs of [0, -5, Number.NaN]) node.end(node.claim("r"), { ...down, retryAfterMs });
@@ -143,16 +143,16 @@ describe("a breaker as a node sees it", () => {
     expect(store.openings).toMatchObject([{ reason: "retry_after", forMs: 86_400_000 }]);
   });
 
-  it("closes when the run that is tried succeeds", async () => {
+  it("a breaker closes when its probe succeeds", async () => {
     const { store, node, probe } = await halfOpen();
     await node.breakers.tick();
-    expect(node.let).toBe(1);
+    expect(node.letThrough).toBe(1);
     node.end(probe, good);
     await node.breakers.tick();
     expect([store.row, node.breakers.isHeld(1, laneAt(0))]).toEqual([null, false]);
   });
 
-  it("is open again for as long as a Retry-After of the run that is tried says", async () => {
+  it("a breaker opens again for the time of the Retry-After of its probe", async () => {
     const { store, node, probe } = await halfOpen();
     expect(node.end(probe, { ...down, retryAfterMs: 7_000 })).toBe(7_000);
     expect(store.row).toMatchObject({ state: "open", probeAt: store.now + 7_000 });
@@ -162,43 +162,46 @@ describe("a breaker as a node sees it", () => {
     ["was lost with its worker", null],
     ["was cancelled", { kind: "cancelled", error: null }],
     ["asked to be called later", { kind: "snoozed", delayMs: 1_000 }],
-    ["failed by its own fault", { kind: "failed", reason: "handler_error", error: { ...error, retryable: false } }],
-  ])("tries another run when the one that is tried %s", async (_what, outcome) => {
+    [
+      "failed with an error that cannot be retried",
+      { kind: "failed", reason: "handler_error", error: { ...error, retryable: false } },
+    ],
+  ])("a breaker lets another run through when its probe %s", async (_what, outcome) => {
     const { store, node, probe } = await halfOpen();
     if (outcome === null) node.atWork.delete(probe.id);
     else node.end(probe, outcome);
     await node.breakers.tick();
-    expect([store.row?.state, node.let]).toEqual(["half_open", 2]);
+    expect([store.row?.state, node.letThrough]).toEqual(["half_open", 2]);
     node.end(node.claim("second"), good);
     await node.breakers.tick();
     expect(store.row).toBeNull();
   });
 
-  it("lets one run of a strict queue through while that is the one to be tried, and none before or after", async () => {
+  it("a breaker lets one run of a strict queue through as its probe, and none before or after", async () => {
     const { store, node } = await openOne();
-    node.way = "strict";
+    node.source = "strict";
     const isHeld = (): boolean => node.breakers.isHeldStrict(1, laneAt(0));
     expect(isHeld()).toBe(true);
     store.now += 5_000;
     await node.breakers.tick();
     expect([isHeld(), node.breakers.isHeld(1, laneAt(0))]).toEqual([false, true]);
-    const trials = [0, 2].map((lane) => node.breakers.trialOf(1, laneAt(lane)));
+    const trials = [0, 2].map((lane) => node.breakers.probeNameOf(1, laneAt(lane)));
     expect(trials).toEqual(["payments", null]);
     const probe = node.claim("probe");
-    expect([isHeld(), node.breakers.trialOf(1, laneAt(0))]).toEqual([true, null]);
+    expect([isHeld(), node.breakers.probeNameOf(1, laneAt(0))]).toEqual([true, null]);
     node.end(probe, good);
-    expect([isHeld(), node.breakers.trialOf(1, laneAt(0))]).toEqual([false, null]);
+    expect([isHeld(), node.breakers.probeNameOf(1, laneAt(0))]).toEqual([false, null]);
   });
 
-  it("is tried by another node when the one that tried is silent for 15 s", async () => {
+  it("a breaker is probed by another node when the node that probed it has not renewed its probe for 15 s", async () => {
     const { store } = await halfOpen();
     const other = new Node(store, "b");
     store.now += 14_999;
     await other.breakers.tick();
-    expect(other.let).toBe(0);
+    expect(other.letThrough).toBe(0);
     store.now += 1;
     await other.breakers.tick();
-    expect(other.let).toBe(1);
+    expect(other.letThrough).toBe(1);
     other.end(other.claim("third"), good);
     expect(store.row).toBeNull();
   });

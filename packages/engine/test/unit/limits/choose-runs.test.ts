@@ -23,7 +23,7 @@ const run = (id: string, rank: number, gate: string, ...limitIds: number[]): Can
 });
 const at = { now: 0, holders: new Map<number, string>() };
 
-it("admits by rank, as many as all limits have room for", () => {
+it("admits runs by rank, as many as all limits have room for", () => {
   const limits = new Map([state(1, 2), state(2, 1)]);
   const runs = [run("c", 3, "g", 1), run("a", 1, "h", 1, 2), run("b", 2, "h", 1, 2), run("d", 4, "g", 1)];
   const { admitted, waiting } = chooseRuns(runs, limits, at);
@@ -38,7 +38,7 @@ it("a run that holds an ordering key needs no room in it", () => {
   expect(choice.admitted.map((one) => one.id)).toEqual(["a"]);
 });
 
-it("limits survive being written as a text, and the same limits of a queue share a gate", () => {
+it("limits are read back from their text as they were written, and runs of a queue with the same limits share a gate", () => {
   const rate: KeyedLimit = {
     scope: "job",
     kind: "rate",

@@ -5,10 +5,10 @@ import {
   type HistoryDay,
   type ListDirection,
   type ListPlace,
-  type Looked,
+  type ListPart,
   type Stretch,
   dayMs,
-  mostDaysAtOnce,
+  maxDaysAtOnce,
   orderOf,
   walkDays,
 } from "../../../src/history/history-days.js";
@@ -50,31 +50,31 @@ function daysOf(all: readonly Run[]): HistoryDay[] {
 interface How {
   readonly direction: ListDirection;
   readonly limit: number;
-  readonly mostDays: number;
-  /** More rows than this are not looked at in one stretch. */
-  readonly mostLooked: number;
+  readonly maxDays: number;
+  /** Rows that one statement scans. */
+  readonly maxScanned: number;
   readonly isLate: () => boolean;
 }
 
-/** Every page of the list, and how many days each statement looked through. */
-async function readAll(all: readonly Run[], { direction, limit, mostDays, mostLooked, isLate }: How) {
+/** All pages of the list, and the number of days that each statement scanned. */
+async function readAll(all: readonly Run[], { direction, limit, maxDays, maxScanned, isLate }: How) {
   const order = orderOf(direction);
   const pages: Run[][] = [];
   const spans: number[] = [];
   for (let after: string | null = null; ;) {
     const place: ListPlace = { after, limit, direction };
-    const page: Looked<Run> = await walkDays<Run>(daysOf(all), {
+    const page: ListPart<Run> = await walkDays<Run>(daysOf(all), {
       place,
-      mostDays,
+      maxDays,
       isLate,
-      look: ({ from, before, until }) => {
+      scan: ({ from, before, until }) => {
         spans.push((before - from) / dayMs);
         const within = all.filter((run) => run.endedAt >= from && run.endedAt < before);
         const wanted = within.filter(({ id }) => until === null || !order.isBefore(until, id));
         const ahead = wanted.filter(({ id }) => place.after === null || order.isBefore(place.after, id));
-        const looked = ahead.toSorted((a, b) => (order.isBefore(a.id, b.id) ? -1 : 1)).slice(0, mostLooked);
-        const stop = looked.length === mostLooked ? (looked.at(-1)?.id ?? null) : null;
-        return Promise.resolve(order.upTo(stop, looked, limit));
+        const scanned = ahead.toSorted((a, b) => (order.isBefore(a.id, b.id) ? -1 : 1)).slice(0, maxScanned);
+        const stop = scanned.length === maxScanned ? (scanned.at(-1)?.id ?? null) : null;
+        return Promise.resolve(order.upTo(stop, scanned, limit));
       },
     });
     pages.push([...page.rows]);
@@ -84,16 +84,16 @@ async function readAll(all: readonly Run[], { direction, limit, mostDays, mostLo
   }
 }
 
-describe("a list that is looked for day by day", () => {
+describe("a list that is scanned day by day", () => {
   const how = fc.record({
     direction: fc.constantFrom<ListDirection>("newest_first", "oldest_first"),
     limit: fc.integer({ min: 1, max: 12 }),
-    mostDays: fc.integer({ min: 1, max: 16 }),
-    mostLooked: fc.integer({ min: 1, max: 40 }),
+    maxDays: fc.integer({ min: 1, max: 16 }),
+    maxScanned: fc.integer({ min: 1, max: 40 }),
     late: fc.boolean(),
   });
 
-  it("has each run once and in order over all of its pages, whenever runs end and wherever a look stops", async () => {
+  it("the pages of a list have each run once and in order, whenever runs end and scans stop", async () => {
     await fc.assert(
       fc.asyncProperty(runs, how, async (drawn, { late, ...rest }) => {
         const all = toRuns(drawn);
@@ -101,17 +101,17 @@ describe("a list that is looked for day by day", () => {
         const { isBefore } = orderOf(rest.direction);
         const expected = all.map((run) => run.id).toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
         expect(pages.flat().map((run) => run.id)).toEqual(expected);
-        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(mostDaysAtOnce);
+        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(maxDaysAtOnce);
       }),
       { numRuns: 200 },
     );
   });
 
-  it("that is not late gives full pages but for the last", async () => {
+  it("a list within its time budget has full pages but for the last", async () => {
     await fc.assert(
-      fc.asyncProperty(runs, how, async (drawn, { direction, limit, mostDays }) => {
-        const never = { isLate: () => false, mostLooked: 1_000 };
-        const { pages } = await readAll(toRuns(drawn), { direction, limit, mostDays, ...never });
+      fc.asyncProperty(runs, how, async (drawn, { direction, limit, maxDays }) => {
+        const never = { isLate: () => false, maxScanned: 1_000 };
+        const { pages } = await readAll(toRuns(drawn), { direction, limit, maxDays, ...never });
         for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit);
       }),
       { numRuns: 100 },
@@ -127,16 +127,16 @@ describe("a page deep in a list", () => {
     firstId: n > dayCount - 1 - unsettled ? null : idIn(n),
   }));
 
-  /** Which days are looked at for a page that is full after the first look. */
-  async function lookedAt(days: readonly HistoryDay[], place: ListPlace, isFull = true): Promise<Stretch[]> {
+  /** The days that are scanned for a page; by default it is full after the first scan. */
+  async function scannedFor(days: readonly HistoryDay[], place: ListPlace, isFull = true): Promise<Stretch[]> {
     const stretches: Stretch[] = [];
     const full = Array.from({ length: place.limit }, (_, n) => ({ id: uuidV7Of(day(10) + dayMs / 2, 0, 0, n) }));
     const rows = place.direction === "newest_first" ? full.map(() => ({ id: idIn(9) })) : full;
     await walkDays(days, {
       place,
-      mostDays: 16,
+      maxDays: 16,
       isLate: () => false,
-      look: (stretch) => {
+      scan: (stretch) => {
         stretches.push(stretch);
         return Promise.resolve({ rows: isFull && stretches.length === 1 ? rows : [], edge: null });
       },
@@ -144,37 +144,37 @@ describe("a page deep in a list", () => {
     return stretches;
   }
 
-  it("newest first begins with its own day, and leaves out the days whose runs all come before it", async () => {
+  it("a page newest first begins with its own day, and skips the days whose runs are all before it", async () => {
     const place = { after: idIn(10), limit: 5, direction: "newest_first" } as const;
-    const stretches = await lookedAt(punctual, place);
+    const stretches = await scannedFor(punctual, place);
     expect(stretches.map(({ from, before }) => [from, before])).toEqual([
       [day(8), day(11)],
       [day(38), day(40)],
     ]);
   });
 
-  it("oldest first begins with its own day, and ends with the days of which nothing is known", async () => {
+  it("a page oldest first begins with its own day, and ends with the days whose first id is not known", async () => {
     const place = { after: idIn(9), limit: 5, direction: "oldest_first" } as const;
-    const stretches = await lookedAt(punctual, place);
+    const stretches = await scannedFor(punctual, place);
     expect(stretches.map(({ from, before }) => [from, before])).toEqual([
       [day(9), day(12)],
       [day(38), day(40)],
     ]);
   });
 
-  it("that is full asks the days aside for nothing beyond its last row", async () => {
+  it("a full page scans the days aside only up to its last row", async () => {
     const late = punctual.map(({ start }) => ({ start, firstId: start > day(35) ? null : idIn(0) }));
     const place = { after: idIn(10), limit: 5, direction: "newest_first" } as const;
-    const [own, ...aside] = await lookedAt(late, place);
+    const [own, ...aside] = await scannedFor(late, place);
     expect(own?.until).toBeNull();
     expect(aside.map(({ until }) => until)).toEqual([idIn(9), idIn(9)]);
-    expect((await lookedAt(late, place, false)).map(({ until }) => until)).toEqual(Array(5).fill(null));
+    expect((await scannedFor(late, place, false)).map(({ until }) => until)).toEqual(Array(5).fill(null));
   });
 
-  it("of which another part ends sooner looks at no day that has nothing before that", async () => {
+  it("a page that another part of the list ends scans no day without rows before that end", async () => {
     const until = uuidV7Of(day(10) + dayMs / 4, 0, 0, 0);
     const place = { after: idIn(10), limit: 5, direction: "newest_first", until } as const;
-    const stretches = await lookedAt(punctual, place, false);
+    const stretches = await scannedFor(punctual, place, false);
     expect(stretches.map((one) => [one.from, one.before, one.until])).toEqual([
       [day(10), day(11), until],
       [day(38), day(40), until],

@@ -2,13 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { audits } from "../../../../src/index.js";
 import { Rescuer } from "../../../../src/dispatch/sessions/rescuer.js";
 import { dispatchContext } from "../../../harness/dispatch-context.js";
-import {
-  gatewayId,
-  newId,
-  type StoreHarness,
-  storeHarness,
-  untilSomebodyWaits,
-} from "../../../harness/store-harness.js";
+import { gatewayId, newId, type StoreHarness, storeHarness, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
 beforeEach(async () => {
@@ -53,7 +47,7 @@ describe("claims", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
       late = h.claim(session, 1);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
     });
     expect(await late).toEqual([]);
     expect((await h.store.reads.live(1, [id]))[0]?.status).toBe("queued");

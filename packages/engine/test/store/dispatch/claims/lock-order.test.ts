@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadStatements } from "@carillon/engine";
-import {
-  gatewayId,
-  newId,
-  type StoreHarness,
-  storeHarness,
-  untilSomebodyWaits,
-} from "../../../harness/store-harness.js";
+import { gatewayId, newId, type StoreHarness, storeHarness, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
 beforeAll(async () => {
@@ -101,7 +95,7 @@ describe("a statement that waits for several rows locks them in the order of the
     const { waiting } = await h.db.transaction(async (tx) => {
       await tx.query(lock, [pair.low]);
       const asked = h.db.query<{ id: string }>(loadStatements("carillon").get(statement), parameters);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       // A statement that waits for the first row holds none behind it.
       expect((await tx.query(lock, [pair.high])).rowCount).toBe(1);
       return { waiting: asked };

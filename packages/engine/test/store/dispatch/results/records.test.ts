@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionLost } from "../../../../src/index.js";
 import type { Assigned } from "../../../../src/dispatch/sessions/to-assignment.js";
 import { type GatewayHarness, gatewayOver } from "../../../harness/gateway-harness.js";
-import { type StoreHarness, storeHarness, untilSomebodyWaits } from "../../../harness/store-harness.js";
+import { type StoreHarness, storeHarness, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
 let made: GatewayHarness;
@@ -106,7 +106,7 @@ describe("a checkpoint", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "update carillon.run set state = 'queued', session_id = null where id = $1" }, [id]);
       late = h.store.records.keepCheckpoints([{ session, id, fence, number: 1, value: "1" }]);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
     });
     expect((await late).size).toBe(0);
     expect((await h.store.records.checkpoints([id])).size).toBe(0);

@@ -10,7 +10,7 @@ import {
   type Row,
   setDue,
 } from "../../../harness/change-harness.js";
-import { fireRow, termsOf, untilSomebodyWaits } from "../../../harness/store-harness.js";
+import { fireRow, termsOf, untilLockWaits } from "../../../harness/store-harness.js";
 import type { DueJob, Fired } from "@carillon/store";
 
 let h: ChangeHarness;
@@ -126,9 +126,9 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
         [occurrenceRunId(id, h.last, "schedule")],
       );
       both.push(fire(wheel));
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       both.push(change(id));
-      await untilSomebodyWaits(h, 2);
+      await untilLockWaits(h, 2);
       throw stay;
     });
     await expect(done).rejects.toBe(stay);
@@ -144,7 +144,7 @@ describe.each(cases)("a %s of a job whose overlap policy is %s", (kind, overlap)
       // The change has the row of job_due and waits for that of job.
       await tx.query({ text: "select 1 from carillon.job where id = $1 for update" }, [id]);
       changed = change(id);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       expect(await fire(wheel)).toEqual([]);
     });
     expect(await changed).toMatchObject({ version: 3 });

@@ -10,7 +10,7 @@ import {
   spec,
   startRuns,
 } from "../../../harness/change-harness.js";
-import { newId, untilSomebodyWaits } from "../../../harness/store-harness.js";
+import { newId, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: ChangeHarness;
 beforeAll(async () => {
@@ -142,7 +142,7 @@ describe("the cancellation of a job", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.run where id = $1 for update" }, [middle]);
       finish = h.store.claims.finish([high, middle, low].map((id) => ({ id, ...done })));
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       const free = await h.select("select id from carillon.run where id = any ($1) for update skip locked", [
         low,
         high,

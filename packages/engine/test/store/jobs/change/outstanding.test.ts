@@ -2,7 +2,7 @@ import type { JobSpec } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PauseRequest } from "../../../../src/index.js";
 import { actor, type ChangeHarness, changeHarness, every, period, spec } from "../../../harness/change-harness.js";
-import { newId, untilSomebodyWaits } from "../../../harness/store-harness.js";
+import { newId, untilLockWaits } from "../../../harness/store-harness.js";
 
 let h: ChangeHarness;
 beforeAll(async () => {
@@ -139,7 +139,7 @@ describe("a change by the key of a job that was cancelled meanwhile", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.job_due where job_id = $1 for update" }, [first.id]);
       changed = h.api.editJob("default", { key }, (job) => ({ ...job, payload: "new" }), actor);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
       await tx.query({ text: "update carillon.job_due set state = 'cancelled' where job_id = $1" }, [first.id]);
       await tx.query({ text: "update carillon.job set ended_at = now() where id = $1" }, [first.id]);
       await tx.query({ text: "update carillon.job set key = $2 where id = $1" }, [second.id, key]);

@@ -11,7 +11,7 @@ let journal: JournalTask;
 beforeEach(async () => {
   h = await EngineHarness.create();
   node = await h.startNode();
-  journal = new JournalTask("echo", () => h.look());
+  journal = new JournalTask("echo", () => h.checkConditions());
 });
 afterEach(() => h.close());
 

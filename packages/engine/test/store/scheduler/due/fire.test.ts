@@ -5,7 +5,7 @@ import {
   type StoreHarness,
   storeHarness,
   termsOf,
-  untilSomebodyWaits,
+  untilLockWaits,
 } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
@@ -61,7 +61,7 @@ describe("the fire of an occurrence", () => {
         job.shard,
       ]);
       zombie = h.store.fires.fire(termsOf(old), [fireRow(job)]);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
     });
     expect(await zombie).toEqual([]);
     expect(await runsOf(job.jobId)).toBe(0);

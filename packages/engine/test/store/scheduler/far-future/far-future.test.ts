@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunLister } from "../../../../src/runs/run-lister.js";
 import { RunReader } from "../../../../src/runs/run-reader.js";
 import { type Fence, farFutureStore, loadStatements } from "@carillon/store";
-import { newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../../harness/store-harness.js";
+import { newId, type StoreHarness, storeHarness, untilLockWaits } from "../../../harness/store-harness.js";
 
 const minute = 60_000;
 const day = 86_400_000;
@@ -95,7 +95,7 @@ describe("promotion", () => {
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "update carillon.shard set owner = $1, epoch = epoch + 1" }, [newId()]);
       zombie = promoteAll(old);
-      await untilSomebodyWaits(h);
+      await untilLockWaits(h);
     });
     expect(await zombie).toEqual([]);
     expect(await places()).toEqual([1, 0]);

@@ -45,15 +45,15 @@ const ways: Record<string, (engine: Engine) => Promise<unknown>> = {
     ),
 };
 
-test.each(Object.keys(ways))("runs that come by %s are held to their limits [INV-14]", async (way) => {
+test.each(Object.keys(ways))("runs that are created by %s are held to their limits [INV-14]", async (way) => {
   const engine = await h.startNode();
   await ways[way]?.(engine);
   for (let count = 1; count <= 3; count++) {
     await h.until(() => h.begun >= count);
     expect(h.open).toHaveLength(1);
-    // The next one waits behind the gate, unless it was the last.
+    // The next run waits behind the gate, unless this was the last.
     if (count < 3) await h.untilRow("select from carillon.run where state = 'blocked'");
     h.endOne();
   }
-  expect(h.mostOpen().get("a")).toBe(1);
+  expect(h.maxOpen().get("a")).toBe(1);
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { JobSweeper } from "../../../../src/runs/retention/job-sweeper.js";
-import { backfillHarness, type BackfillHarness } from "../../../harness/backfill-harness.js";
-import { actor, overlapping, period, spec } from "../../../harness/change-harness.js";
+import { Retention } from "../../../src/runs/retention.js";
+import { type BackfillHarness, backfillHarness } from "../../harness/backfill-harness.js";
+import { actor, overlapping, period, spec } from "../../harness/change-harness.js";
+import { testContext } from "../../harness/test-context.js";
 
 const dayMs = 86_400_000;
 const historyDays = 90;
@@ -12,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-/** As many days later, with parts so small that each table takes several. */
+/** Sweeps at a later day, in parts so small that each table takes several. */
 async function sweep(daysLater: number): Promise<void> {
   const now = (): number => h.db.clock.now() + daysLater * dayMs;
-  const sweeper = new JobSweeper({ sweeps: h.store.retention, isOurs: () => true, batch: 2, now, historyDays });
-  // Rounds begin anew at their end: enough passes for every table here.
-  for (let pass = 0; pass < 20; pass += 1) await sweeper.tick();
+  const retention = new Retention(testContext({ database: h.db, now, limits: { sweepBatch: 2, historyDays } }));
+  // A round begins again at its end: 20 passes are enough for every table.
+  for (let pass = 0; pass < 20; pass += 1) await retention.sweepJobs();
 }
 
 const cancel = (id: string) => h.api.cancelJob("default", { id }, { running: "signal", dependants: "refuse" }, actor);
@@ -31,7 +32,7 @@ const rowsOf = async (id: string): Promise<number[]> => {
   return Promise.all(counts);
 };
 
-/** A job with an entry in the ledger, a replaced definition and a backfill that has ended. */
+/** A job with entries in the ledger, a replaced definition and a backfill that has ended. */
 async function withRecords(): Promise<string> {
   const id = await h.settledJob(overlapping("skip"));
   await h.start(id, 1);
@@ -46,8 +47,8 @@ async function withRecords(): Promise<string> {
   return id;
 }
 
-describe("what is on record about jobs", () => {
-  it("goes when history of that time is gone: the ledger and ended backfills of a living job, not its versions", async () => {
+describe("retention of jobs", () => {
+  it("the ledger and ended backfills of a live job are deleted with the history of their time, its versions are kept", async () => {
     const id = await withRecords();
     expect(await rowsOf(id)).toEqual([1, 1, 1, 5, 1]);
     await sweep(historyDays - 1);
@@ -57,7 +58,7 @@ describe("what is on record about jobs", () => {
     expect(await exists(id)).toBe(true);
   });
 
-  it("stays where it still grows: the range of the ledger that is open", async () => {
+  it("an open range of the ledger is kept while it grows", async () => {
     const id = await h.recurring(overlapping("queue_one"), 3);
     for (let count = 0; count < 4; count += 1) await h.fire(id);
     expect(await h.ledger(id)).toMatchObject([{ reason: "overlap", count: 2 }]);
@@ -65,7 +66,7 @@ describe("what is on record about jobs", () => {
     expect(await h.ledger(id)).toMatchObject([{ reason: "overlap", count: 2 }]);
   });
 
-  it("goes with a job that was cancelled, whole and not before", async () => {
+  it("the records of a cancelled job are deleted all at once, with the history of its time", async () => {
     const id = await withRecords();
     await cancel(id);
     await sweep(historyDays - 1);
@@ -74,7 +75,7 @@ describe("what is on record about jobs", () => {
     expect(await rowsOf(id)).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it("goes with a completed job unless it has a key or a live run: who says it again must find that it has run [INV-1]", async () => {
+  it("a completed job is deleted with its records unless it has a key or a live run: a repeated upsert must find that it has run [INV-1]", async () => {
     const at = h.last - period;
     const once = { schedule: { kind: "at", at }, ...overlapping("queue_all") } as const;
     const made = { plain: spec(once), keyed: spec({ ...once, key: "once" }), live: spec(once) };
@@ -94,7 +95,7 @@ describe("what is on record about jobs", () => {
     expect(left).toEqual(["keyed", "live"]);
   });
 
-  it("of a job that waits for nothing any more but is waited for stays", async () => {
+  it("a completed job is kept while another job depends on it", async () => {
     const { id } = await h.api.createJob("default", spec());
     const after = { kind: "after", after: [{ job: id, on: "finish" }] } as const;
     const waiting = await h.api.createJob("default", spec({ schedule: after }));

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { WaitingGates } from "../../../src/limits/waiting-gates.js";
+import { WaitingGates } from "../../../src/limits/limit-admitter.js";
 
-it("gives the gates that wait for a limit, the first of them first, and forgets them", () => {
+it("takes the gates that wait for a limit in the order in which they were added, each once", () => {
   const gates = new WaitingGates();
   for (const gate of ["a", "b", "a", "c"]) gates.add(1, gate);
   gates.add(2, "a");
@@ -11,7 +11,7 @@ it("gives the gates that wait for a limit, the first of them first, and forgets 
   expect(gates.size).toBe(1);
 });
 
-it("remembers no more than it may, whoever waits: the oldest are forgotten", () => {
+it("remembers a bounded number of waiting gates: the oldest are forgotten", () => {
   const gates = new WaitingGates(3);
   for (let limit = 0; limit < 1_000; limit++) gates.add(limit, `gate ${limit}`);
   expect(gates.size).toBe(3);

@@ -1,17 +1,17 @@
 import { parseLabelSelector, uuidV7Of } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadStatements } from "../../../../src/index.js";
-import { RunLister } from "../../../../src/runs/run-lister.js";
-import { RunReader } from "../../../../src/runs/run-reader.js";
-import { HistoryDays, mostDaysAtOnce, type Queryable, type RunFilter, runSearch, type SqlText } from "@carillon/store";
-import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { loadStatements } from "../../../src/index.js";
+import { RunLister } from "../../../src/runs/run-lister.js";
+import { RunReader } from "../../../src/runs/run-reader.js";
+import { HistoryDays, maxDaysAtOnce, type Queryable, type RunFilter, runSearch, type SqlText } from "@carillon/store";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 const dayMs = 86_400_000;
 const dayCount = 24;
 const now = Date.now();
 const today = Math.floor(now / dayMs) * dayMs;
 
-/** Each day five runs end. One of seven was made up to 20 days before. */
+/** Five runs end each day. One of seven was created up to 20 days before. */
 const runs = Array.from({ length: dayCount * 5 }, (_, n) => {
   const endedAt = today - Math.floor(n / 5) * dayMs - (n % 5) * 600_000 - 1;
   const lag = n % 7 === 3 ? (n % 20) * dayMs : 1_000;
@@ -20,9 +20,9 @@ const runs = Array.from({ length: dayCount * 5 }, (_, n) => {
 
 let h: StoreHarness;
 let lister: RunLister;
-/** Whose pages are late after each statement. */
+/** A lister whose time budget is spent after each statement. */
 let hasty: RunLister;
-/** How many days each statement had in its plan. */
+/** The number of days in the plan of each statement. */
 let planned: number[];
 
 beforeAll(async () => {
@@ -39,9 +39,9 @@ beforeAll(async () => {
     [runs.map((run) => run.id), runs.map((run) => run.n), runs.map((run) => new Date(run.endedAt).toISOString())],
   );
   const db = planning(h.db);
-  let asked = 0;
+  let reads = 0;
   lister = listerBy(db, () => Date.now());
-  hasty = listerBy(h.db, () => Date.now() + asked++ * 50);
+  hasty = listerBy(h.db, () => Date.now() + reads++ * 50);
 });
 afterAll(() => h.close());
 
@@ -51,7 +51,7 @@ function listerBy(db: Queryable, clock: () => number): RunLister {
   return new RunLister(search, new RunReader(h.store.reads));
 }
 
-/** The same database, which notes how many days each statement would look through. */
+/** The same database, which records how many days each statement scans. */
 function planning(db: Queryable): Queryable {
   planned = [];
   return {
@@ -77,14 +77,14 @@ async function pagesOf(by: RunLister, filter: RunFilter, oldestFirst: boolean): 
   }
 }
 
-describe("searching runs that ended over many days", () => {
+describe("a search of runs that ended over many days", () => {
   it.each<[string, RunFilter, (n: number) => boolean]>([
     ["nothing", {}, () => true],
     ["owner", { owner: "o1" }, (n) => n % 3 === 1],
     ["a label", { labels: parseLabelSelector("kind=rare") }, (n) => n % 30 === 1],
     ["failed", { status: ["failed"] }, (n) => n % 40 === 5],
-    ["what never was", { task: "nobody" }, () => false],
-  ])("by %s gives each once in the order in which they were made, in either order", async (_, filter, is) => {
+    ["a task without runs", { task: "unused" }, () => false],
+  ])("a search by %s over many days gives each match once, in either order of creation", async (_, filter, is) => {
     const expected = runs.filter((run) => is(run.n)).toSorted((a, b) => (a.id < b.id ? 1 : -1));
     const numbers = expected.map((run) => run.n);
     expect((await pagesOf(lister, filter, false)).flat()).toEqual(numbers);
@@ -94,24 +94,27 @@ describe("searching runs that ended over many days", () => {
   it.each([
     ["newest first", false],
     ["oldest first", true],
-  ])("%s, by pages that are cut for their time, loses none and gives none twice", async (_, oldestFirst) => {
-    const whole = (await pagesOf(lister, { owner: "o1" }, oldestFirst)).flat();
-    const pages = await pagesOf(hasty, { owner: "o1" }, oldestFirst);
-    expect(pages.slice(0, -1).some((page) => page.length < 9)).toBe(true);
-    expect(pages.flat()).toEqual(whole);
-  });
+  ])(
+    "a search %s in pages that end with their time budget loses no run and gives none twice",
+    async (_, oldestFirst) => {
+      const whole = (await pagesOf(lister, { owner: "o1" }, oldestFirst)).flat();
+      const pages = await pagesOf(hasty, { owner: "o1" }, oldestFirst);
+      expect(pages.slice(0, -1).some((page) => page.length < 9)).toBe(true);
+      expect(pages.flat()).toEqual(whole);
+    },
+  );
 
-  it("looks through a bounded number of days by one statement", () => {
+  it("one statement of a search scans a bounded number of days", () => {
     expect(planned.length).toBeGreaterThan(20);
-    expect(Math.max(...planned)).toBeLessThanOrEqual(mostDaysAtOnce + 1);
+    expect(Math.max(...planned)).toBeLessThanOrEqual(maxDaysAtOnce + 1);
   });
 
-  it("counts them all, and estimates how many there are", async () => {
+  it("a total over many days is counted or estimated", async () => {
     expect(await lister.total(1, { owner: "o1" }, "exact")).toEqual({ count: 40, accuracy: "exact" });
     expect((await lister.total(1, {}, "estimate")).accuracy).toBe("estimate");
   });
 
-  it("knows the last success of a job and how its runs went, on whatever days they ended", async () => {
+  it("the last success and the statistics of a job cover runs of all days", async () => {
     const oldest = runs.at(-1);
     const id = oldest?.id ?? "";
     expect((await h.store.records.lastSuccess(1, id))?.at).toBe(oldest?.endedAt);
@@ -120,8 +123,8 @@ describe("searching runs that ended over many days", () => {
     expect(stats).toMatchObject({ finished: 1, succeeded: 1, failed: 0, lastAt: oldest?.endedAt, durationP50Ms: 0 });
   });
 
-  it("knows which tasks they had, also of the days that it looked through before", async () => {
-    for (const _ of ["the first time", "again"]) {
+  it("the tasks of finished runs are listed, also from days that were read before", async () => {
+    for (const _ of ["first", "again"]) {
       expect((await h.store.catalogue.tasks(1, { limit: 5 })).map((task) => task.name)).toEqual(["ancient", "echo"]);
     }
     expect((await h.store.catalogue.tasks(1, { limit: 1, only: "ancient" })).map((task) => task.name)).toEqual([
@@ -130,7 +133,7 @@ describe("searching runs that ended over many days", () => {
     expect(await h.store.catalogue.tasks(1, { limit: 1, after: "echo" })).toEqual([]);
   });
 
-  it("finds one by its id, however long after it was made it ended", async () => {
+  it("a run is found by its id, however long after its creation it ended", async () => {
     const found = await new RunReader(h.store.reads).findMany(
       1,
       runs.map((run) => run.id),

@@ -1,20 +1,20 @@
 import type { LogLine } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LogReader } from "../../../../src/runs/log-reader.js";
-import { RunReader } from "../../../../src/runs/run-reader.js";
-import { RecordSweeper } from "../../../../src/runs/retention/record-sweeper.js";
-import { hostPorts, type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { Retention } from "../../../src/runs/retention.js";
+import { LogReader } from "../../../src/runs/run-logs.js";
+import { RunReader } from "../../../src/runs/run-reader.js";
+import { type StoreHarness, hostPorts, storeHarness } from "../../harness/store-harness.js";
+import { testContext } from "../../harness/test-context.js";
 
 let h: StoreHarness;
 let reader: LogReader;
 beforeEach(async () => {
   h = await storeHarness();
-  reader = new LogReader({ logs: h.store.logs, runs: new RunReader(h.store.reads), ...hostPorts });
+  reader = new LogReader({ store: h.store, ...hostPorts }, new RunReader(h.store.reads));
 });
 afterEach(() => h.close());
 
 const dayMs = 86_400_000;
-const kept = { now: Date.now, historyDays: 90 };
 
 const line = (number: number, over: Partial<LogLine> = {}): LogLine => ({
   number,
@@ -42,9 +42,9 @@ const finish = ({ session, id, fence }: Claim) =>
 const numbers = (page: { lines: readonly { number: number }[] } | null) => page?.lines.map((one) => one.number);
 
 describe("the log of a run", () => {
-  it("is read in its order, page after page, also when its partition had to be made", async () => {
+  it("the log of a run is read in order, page by page, also when its day had to be created", async () => {
     const claim = await claimed();
-    // In another order than written, and one of them twice: a call whose answer was lost comes again.
+    // Out of order, and one of them twice, like a call that is repeated because its answer was lost.
     await h.store.records.log([{ ...claim, lines: [line(2), line(3, { level: "warn", fieldsJson: '{"a":1}' })] }]);
     await h.store.records.log([{ ...claim, lines: [line(1, { message: "odd \0 \ud800 \"'{},\\" })] }]);
     await h.store.records.log([{ ...claim, lines: [line(2)] }]);
@@ -57,7 +57,7 @@ describe("the log of a run", () => {
     expect(await reader.read(2, claim.id, { pageSize: 2 })).toBeNull();
   });
 
-  it("continues with the next attempt, and refuses lines of an attempt that is over [INV-2]", async () => {
+  it("the log of a run continues with the next attempt, and takes no lines of one that is over [INV-2]", async () => {
     const first = await claimed();
     await h.store.records.log([{ ...first, lines: [line(1)] }]);
     await h.store.claims.giveBack(first.session, [first]);
@@ -73,7 +73,7 @@ describe("the log of a run", () => {
     ]);
   });
 
-  it("can be waited for until a line is logged, and no longer than the run lasts", async () => {
+  it("a reader of a log waits until a line is stored, and no longer than the run lasts", async () => {
     const claim = await claimed();
     const following = reader.read(1, claim.id, { pageSize: 9, waitMs: 60_000 });
     await h.store.records.log([{ ...claim, lines: [line(1)] }]);
@@ -85,7 +85,7 @@ describe("the log of a run", () => {
     expect(await reader.read(1, claim.id, { pageSize: 9 })).toMatchObject({ lines: [{ number: 1 }], isEnd: true });
   });
 
-  it("is not waited for after the caller has gone", async () => {
+  it("a reader of a log stops waiting when its caller goes away", async () => {
     const claim = await claimed();
     const gone = new AbortController();
     const following = reader.read(1, claim.id, { pageSize: 9, waitMs: 60_000, signal: gone.signal });
@@ -93,7 +93,7 @@ describe("the log of a run", () => {
     expect(await following).toMatchObject({ lines: [], isEnd: false });
   });
 
-  it("is deleted with its day, also when a node died between detaching and dropping the partition", async () => {
+  it("the lines of a log are dropped with their day, also when a node died between detaching and dropping it", async () => {
     const claim = await claimed();
     await h.store.records.log([{ ...claim, lines: [line(1)] }]);
     const past = Date.parse("2020-01-01T12:00:00Z");
@@ -109,14 +109,14 @@ describe("the log of a run", () => {
   });
 });
 
-describe("the records of handlers", () => {
+describe("handler state of runs", () => {
   const left = async () => {
     const text = `select (select count(*) from carillon.run_progress)::int as states,
       (select count(*) from carillon.run_step)::int as steps, (select count(*) from carillon.once)::int as onces`;
     return (await h.db.query({ text })).rows[0];
   };
 
-  it("are deleted when their runs have ended, and stay while they live", async () => {
+  it("handler state is deleted when its run has ended, and kept while it lives", async () => {
     const [ended, alive] = [await claimed(), await claimed()];
     const records = [ended, alive].map((claim) => ({ ...claim, number: 1, value: "1", name: "s" }));
     await h.store.records.keepCheckpoints(records);
@@ -126,17 +126,17 @@ describe("the records of handlers", () => {
     await h.db.query({ text: "update carillon.once set expires_at = clock_timestamp() where key = 'old'" });
     await finish(ended);
     await h.store.claims.giveBack(alive.session, [alive]);
-    const sweeper = new RecordSweeper({ ...h.store, ...kept, batch: 1, isOurs: () => true });
-    for (let waitMs = 0; waitMs === 0;) waitMs = await sweeper.tick();
+    const retention = new Retention(testContext({ database: h.db, limits: { sweepBatch: 1 } }));
+    for (let waitMs = 0; waitMs === 0;) waitMs = await retention.sweepRecords();
     expect(await left()).toEqual({ states: 1, steps: 1, onces: 1 });
     expect((await h.store.records.checkpoints([alive.id])).size).toBe(1);
   });
 
-  it("are not deleted by a node that does not own the sweep", async () => {
+  it("a node that does not own the first shard deletes no handler state", async () => {
     const claim = await claimed();
     await h.store.records.keepCheckpoints([{ ...claim, number: 1, value: "1" }]);
     await finish(claim);
-    expect(await new RecordSweeper({ ...h.store, ...kept, batch: 9, isOurs: () => false }).tick()).toBe(60_000);
+    expect(await new Retention(testContext({ database: h.db, shards: [1] })).sweepRecords()).toBe(60_000);
     expect(await left()).toMatchObject({ states: 1 });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DayKeeper } from "../../../../src/runs/retention/day-keeper.js";
-import { RecordSweeper } from "../../../../src/runs/retention/record-sweeper.js";
-import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { Retention } from "../../../src/runs/retention.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { testContext } from "../../harness/test-context.js";
 
 let h: StoreHarness;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function countOf(text: string): Promise<number> {
 }
 
 describe("the days of history", () => {
-  it("are made once, also when several nodes make them at the same time", async () => {
+  it("days of history are created once, also when several nodes create them at the same time", async () => {
     const far = Date.parse("2031-05-01T12:00:00Z");
     const made = await Promise.all([1, 2, 3, 4].map(() => h.store.historyDays.ensure(far, 5)));
     expect(made.every((count) => count <= 5)).toBe(true);
@@ -30,7 +30,7 @@ describe("the days of history", () => {
     expect(names.rows.map((row) => row.relname)).toEqual([1, 2, 3, 4, 5].map((day) => `run_history_2031050${day}`));
   });
 
-  it("are made by the first run that ends in one that is missing", async () => {
+  it("a missing day of history is created by the first run that ends on it", async () => {
     const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
     const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10).replaceAll("-", "");
     for (const day of [today, tomorrow]) await h.db.query({ text: `drop table if exists carillon.run_history_${day}` });
@@ -43,7 +43,7 @@ describe("the days of history", () => {
     expect(await h.store.reads.finished(1, [id], 0)).toHaveLength(1);
   });
 
-  it("go after their time, and what was done about their runs and the kinds of their errors with them", async () => {
+  it("old days of history are dropped, with the redrives and the error groups of their runs", async () => {
     const [old, young] = [Date.now() - 91 * dayMs, Date.now() - 89 * dayMs];
     for (const at of [old, young]) {
       await h.store.historyDays.ensure(at, 1);
@@ -54,9 +54,9 @@ describe("the days of history", () => {
       const values = "values (1, $2, 'Error', 'no', '{echo}', 1, $1, $1, gen_random_uuid())";
       await h.db.query({ text: `insert into carillon.error_group ${group} ${values}` }, [new Date(at), String(at)]);
     }
-    await new DayKeeper(h.store.historyDays, Date.now, 90).tick();
-    const isOurs = (): boolean => true;
-    await new RecordSweeper({ ...h.store, batch: 10, isOurs, now: Date.now, historyDays: 90 }).tick();
+    const retention = new Retention(testContext({ database: h.db, limits: { sweepBatch: 10 } }));
+    await retention.keepDays();
+    await retention.sweepRecords();
     expect(await countOf(`pg_class where relkind = 'r' and relname = '${nameOf(old)}'`)).toBe(0);
     expect(await countOf(`pg_class where relkind = 'r' and relname = '${nameOf(young)}'`)).toBe(1);
     expect([await countOf("carillon.redrive"), await countOf("carillon.error_group")]).toEqual([1, 1]);

@@ -1,9 +1,9 @@
 import { parseLabelSelector, uuidV7Of } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RunLister } from "../../../../src/runs/run-lister.js";
-import { RunReader } from "../../../../src/runs/run-reader.js";
-import { fillHistory, foreignCount, searchCount } from "../../../harness/search-history.js";
-import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { RunLister } from "../../../src/runs/run-lister.js";
+import { RunReader } from "../../../src/runs/run-reader.js";
+import { fillHistory, foreignCount, searchCount } from "../../harness/search-history.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 import type { RunFilter } from "@carillon/store";
 
 let h: StoreHarness;
@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-interface How {
+interface ListOptions {
   readonly namespaceId?: number;
   readonly pageSize?: number;
   readonly oldestFirst?: boolean;
 }
 
-/** All pages of a list; `pages` says how many there were. */
-async function all(filter: RunFilter, { namespaceId = 1, pageSize = 50, oldestFirst = false }: How = {}) {
+/** All rows of a list, and its number of pages. */
+async function all(filter: RunFilter, { namespaceId = 1, pageSize = 50, oldestFirst = false }: ListOptions = {}) {
   const numberOf = new Map(ids.map((id, n) => [id, n]));
   const found: number[] = [];
   for (let after: string | null = null, pages = 1; ; pages += 1) {
@@ -52,8 +52,8 @@ const filters: [string, RunFilter, (n: number) => boolean][] = [
   ["task", { task: "rare" }, (n) => n === 45],
   ["queue", { queue: "rare" }, (n) => n === 45],
   ["trigger", { trigger: "run_now" }, (n) => n % 6_000 === 43],
-  ["two that meet in one index", { owner: "o57", status: ["succeeded"], task: "echo" }, (n) => n % 4_000 === 57],
-  ["two that never meet", { owner: "o57", task: "rare" }, () => false],
+  ["two values in one index", { owner: "o57", status: ["succeeded"], task: "echo" }, (n) => n % 4_000 === 57],
+  ["two values that no run has together", { owner: "o57", task: "rare" }, () => false],
   [
     "time",
     { createdFrom: now - 30_500, createdBefore: now - 20_500 },
@@ -62,37 +62,37 @@ const filters: [string, RunFilter, (n: number) => boolean][] = [
   ["an old time", { createdBefore: now - (searchCount - 50) * 1_000 + 500 }, (n) => n <= 50],
 ];
 
-describe("searching finished runs", () => {
-  it.each(filters)("by %s gives each match once, newest first", async (_, filter, is) => {
+describe("a search of finished runs", () => {
+  it.each(filters)("a search by %s gives each match once, newest first", async (_, filter, is) => {
     expect((await all(filter)).found).toEqual(expected(is));
     expect((await all(filter, { pageSize: 2 })).found).toEqual(expected(is));
   });
 
-  it.each(filters)("by %s gives the same matches, oldest first", async (_, filter, is) => {
+  it.each(filters)("a search by %s gives the same matches, oldest first", async (_, filter, is) => {
     expect((await all(filter, { pageSize: 3, oldestFirst: true })).found).toEqual(expected(is).toReversed());
   });
 
-  it("by a one-off job gives its own run and those that were asked for later, in either order", async () => {
+  it("a search by a one-off job gives its own run and its later ones, in either order", async () => {
     const ofJob = expected((n) => n === 50 || n % 7_000 === 49);
     const jobId = ids[50] ?? "";
     expect((await all({ jobId }, { pageSize: 2 })).found).toEqual(ofJob);
     expect((await all({ jobId }, { pageSize: 2, oldestFirst: true })).found).toEqual(ofJob.toReversed());
   });
 
-  it("looks through a bounded number of rows for one page: it may be empty and not the last", async () => {
-    const nobody = { workerId: ids[60] ?? "", trigger: "schedule" as const };
-    const { rows, next } = await lister.list(1, nobody, { pageSize: 50 });
+  it("a page scans a bounded number of rows: it may be empty before the last", async () => {
+    const noMatch = { workerId: ids[60] ?? "", trigger: "schedule" as const };
+    const { rows, next } = await lister.list(1, noMatch, { pageSize: 50 });
     expect([rows, next]).toEqual([[], expect.any(String)]);
-    expect((await all(nobody)).pages).toBe(3);
+    expect((await all(noMatch)).pages).toBe(3);
   });
 
-  it("by what an index serves is one page, however far back it lies", async () => {
+  it("a search that an index serves is one page, however old its matches are", async () => {
     const served = ["owner", "a label", "a value of the payload", "failed", "cancelled", "task", "queue", "trigger"];
     for (const [, filter] of filters.filter(([name]) => served.includes(name)))
       expect((await all(filter)).pages).toBe(1);
   });
 
-  it("of a small namespace beside a large one is one page, without a filter too", async () => {
+  it("a search of a small namespace beside a large one is one page, also without a filter", async () => {
     const [small] = (
       await h.db.query<{ id: number }>({ text: "select id from carillon.namespace where name = 'small'" })
     ).rows;
@@ -101,7 +101,7 @@ describe("searching finished runs", () => {
     expect(await all({ owner: "o17" }, { namespaceId: small?.id ?? 0 })).toEqual({ found: [17], pages: 1 });
   });
 
-  it("says how many match: near enough by an estimate, and exactly up to a bound when counted", async () => {
+  it("a total is an estimate within a tenth, or a count that is exact up to a bound", async () => {
     const total = searchCount - foreignCount;
     const estimated = await lister.total(1, {}, "estimate");
     expect(estimated.accuracy).toBe("estimate");
@@ -111,7 +111,7 @@ describe("searching finished runs", () => {
   });
 });
 
-describe("searching a small namespace beside many live runs", () => {
+describe("a search of a small namespace beside many live runs", () => {
   const liveCount = 20_500;
   let alone: { readonly namespaceId: number; readonly ids: readonly string[] };
 
@@ -138,15 +138,18 @@ describe("searching a small namespace beside many live runs", () => {
   it.each([
     ["newest first", false],
     ["oldest first", true],
-  ])("%s gives each of its runs once, over pages that look at no more than they may", async (_, oldestFirst) => {
-    const found: string[][] = [];
-    for (let after: string | null = null; ;) {
-      const page = await lister.list(alone.namespaceId, {}, { pageSize: 50, after, oldestFirst });
-      found.push(page.rows.map((run) => run.id));
-      if (page.next === null) break;
-      after = page.next;
-    }
-    expect(found.length).toBeGreaterThan(1);
-    expect(found.flat()).toEqual(oldestFirst ? alone.ids : alone.ids.toReversed());
-  });
+  ])(
+    "a search %s of a small namespace gives each run once, over pages that scan a bounded number of rows",
+    async (_, oldestFirst) => {
+      const found: string[][] = [];
+      for (let after: string | null = null; ;) {
+        const page = await lister.list(alone.namespaceId, {}, { pageSize: 50, after, oldestFirst });
+        found.push(page.rows.map((run) => run.id));
+        if (page.next === null) break;
+        after = page.next;
+      }
+      expect(found.length).toBeGreaterThan(1);
+      expect(found.flat()).toEqual(oldestFirst ? alone.ids : alone.ids.toReversed());
+    },
+  );
 });
