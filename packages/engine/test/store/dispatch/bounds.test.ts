@@ -92,7 +92,7 @@ describe("the order of claims", () => {
       { ...read, lane: plain, isSolo: false },
       { ...read, lane: solo, isSolo: true },
     ];
-    const demand = { gatewayId, sessions: [session], slots: [0, 0, 0, 0, 0], free: 2, reads };
+    const demand = { gatewayId, sessions: [session], slots: [0, 0, 0, 0, 0], freeSlots: 2, reads };
     const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
   });
@@ -104,7 +104,7 @@ describe("the order of claims", () => {
     await h.store.sessions.close(b);
     const lane = await laneOf();
     const reads = [{ lane, namespaceId: 1, fromRank: Number.MIN_SAFE_INTEGER, limit: 6, isSolo: false }];
-    const demand = { gatewayId, sessions: [a, b], slots: [0, 1, 0, 1, 0, 1], free: 6, reads };
+    const demand = { gatewayId, sessions: [a, b], slots: [0, 1, 0, 1, 0, 1], freeSlots: 6, reads };
     const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => [run.rank - rank, run.session])).toEqual([
       [0, a],

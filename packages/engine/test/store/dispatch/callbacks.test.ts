@@ -231,13 +231,13 @@ describe("a worker that is lost after it passed its callback token on", () => {
     const { id, session, claim } = await lost();
     await claimedAgain(id, session);
     const until = Date.now() + 60_000;
-    expect(await h.store.callbacks.wait([{ ...claim, until, begunAt: Date.now() }])).toEqual(new Map());
+    expect(await h.store.callbacks.wait([{ ...claim, until, startedAt: Date.now() }])).toEqual(new Map());
   });
 
   it("leaves no run to the rescue when its run waits", async () => {
     const { id, session, claim } = await lost();
     const until = Date.now() + 60_000;
-    expect(await h.store.callbacks.wait([{ ...claim, until, begunAt: Date.now() }])).toEqual(new Map([[id, false]]));
+    expect(await h.store.callbacks.wait([{ ...claim, until, startedAt: Date.now() }])).toEqual(new Map([[id, false]]));
     await h.store.sessions.close(session);
     expect(await h.store.runs.lost(10)).toEqual([]);
     expect(await h.store.runs.rescue([id], 3)).toEqual([]);

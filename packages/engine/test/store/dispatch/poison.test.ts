@@ -97,7 +97,7 @@ it("runs that waited at a worker that dies count no loss [INV-6]", async () => {
     return { lane: id, namespaceId: 1, fromRank: low, limit: 200, isSolo: kind !== "plain" };
   });
   const slots = Array.from({ length: 200 }, () => 0);
-  const demand = { gatewayId, sessions: [session], slots, free: 10, reads };
+  const demand = { gatewayId, sessions: [session], slots, freeSlots: 10, reads };
   expect((await h.store.claims.completeAndClaim({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);

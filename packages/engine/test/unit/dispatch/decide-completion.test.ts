@@ -21,7 +21,7 @@ const run: ClaimedRun = {
   trigger: "once",
   deadline: null,
   isStopped: false,
-  isBegun: false,
+  isStarted: false,
 };
 
 it.each([

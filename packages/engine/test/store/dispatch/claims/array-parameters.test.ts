@@ -31,7 +31,7 @@ async function sent(rows: readonly Row[]): Promise<unknown[]> {
 }
 
 describe("columns as parameters", () => {
-  it("arrive unchanged, also texts that look like syntax", async () => {
+  it("arrive unchanged, also texts with characters of the syntax", async () => {
     const texts = [
       "",
       " ",
