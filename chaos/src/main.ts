@@ -1,38 +1,37 @@
 import { writeFileSync } from "node:fs";
 import { type Options, readOptions, replayArgs, usage } from "./options.js";
-import { exitCodes, outcomeLines, outcomeOf } from "./outcome.js";
-import { checksOf, reportLines } from "./report.js";
+import { checksOf, exitCodes, outcomeLines, outcomeOf, reportLines } from "./report.js";
+import { type Print, runInFolder } from "./run-chaos.js";
 import { runMutants } from "./run-mutants.js";
-import { type Say, runInFolder } from "./run-in-folder.js";
 
-export async function main(args: readonly string[], say: Say = (line) => console.log(line)): Promise<number> {
+export async function main(args: readonly string[], print: Print = (line) => console.log(line)): Promise<number> {
   if (args.includes("--help")) {
-    say(usage);
+    print(usage);
     return exitCodes.ok;
   }
   let options: Options;
   try {
     options = readOptions(args, () => Math.floor(Math.random() * 2 ** 32));
   } catch (error) {
-    say(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    print(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     return exitCodes.usage;
   }
   try {
-    if (options.mutantSeeds !== null) return await runMutants(options, options.mutantSeeds, say);
-    const code = await judgedRun(options, say);
-    if (code !== exitCodes.ok) say(`again: node chaos/chaos.mjs ${replayArgs(options)}`);
+    if (options.mutantSeeds !== null) return await runMutants(options, options.mutantSeeds, print);
+    const code = await judgedRun(options, print);
+    if (code !== exitCodes.ok) print(`to repeat: node chaos/chaos.mjs ${replayArgs(options)}`);
     return code;
   } catch (error) {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    print(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return exitCodes.broken;
   }
 }
 
-async function judgedRun(options: Options, say: Say): Promise<number> {
-  const result = await runInFolder(options, say);
-  for (const line of reportLines(result)) say(line);
+async function judgedRun(options: Options, print: Print): Promise<number> {
+  const result = await runInFolder(options, print);
+  for (const line of reportLines(result)) print(line);
   const outcome = outcomeOf(result);
-  say(outcomeLines[outcome]);
+  print(outcomeLines[outcome]);
   if (options.json !== null) {
     const { verdict } = result;
     const { targets, runs } = verdict;

@@ -7,37 +7,37 @@ export interface Options {
   readonly loadMs: number;
   readonly nodes: number;
   readonly mutant: string | null;
-  /** The only kinds of fault to plan, if any; null for all. */
+  /** The only fault kinds to plan; null for all of them. */
   readonly faults: readonly FaultKind[] | null;
-  /** Seeds over which mutants are tried; null for one ordinary run. */
+  /** The seeds to run each mutant with; null for one ordinary run. */
   readonly mutantSeeds: readonly number[] | null;
-  /** Which of them. */
-  readonly tried: readonly string[];
-  /** Where the outcome is written for programs. */
+  /** The names of the mutants to run. */
+  readonly triedMutants: readonly string[];
+  /** A file that gets the outcome as JSON. */
   readonly json: string | null;
-  /** Keeps journal, logs and database for a look. */
+  /** Keeps the journal, the logs and the database for inspection. */
   readonly keep: boolean;
 }
 
 export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--mutant NAME] [--keep] [--json FILE]
 node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes N]
 
-  --minutes M   minutes of load with faults, 5 by default; healing and judging come on top
+  --minutes M   minutes of load with faults, 5 by default, without healing and judging
   --short       about two minutes in all
-  --seed S      repeats a plan; drawn and printed when left out
+  --seed S      repeats a plan; without it a seed is drawn and printed
   --nodes N     2 by default
-  --faults A,B  only these: ${faultKinds.join(", ")}; or none
-  --mutant N    changes the product, which must then fail or be seen to defend itself: ${mutantNames.join(", ")}
-  --mutants     tries every mutant, or those that --only names, over the seeds, in the short form
-  --json FILE   writes the outcome there as well
-  --keep        leaves the folder with journal, logs and database
+  --faults A,B  only these kinds: ${faultKinds.join(", ")}; or none
+  --mutant N    runs a changed product, which must fail or be stopped by its other guard: ${mutantNames.join(", ")}
+  --mutants     runs every mutant, or those that --only names, with each seed, in the short form
+  --json FILE   also writes the outcome to a file as JSON
+  --keep        keeps the folder with journal, logs and database
 
-Exit codes: 0 nothing wrong, 1 violations (with --mutants: one survived), 2 wrong usage, 3 void (no fault bit), 4 the harness
-itself failed, 5 void (the machine had no time).`;
+Exit codes: 0 no violations, 1 violations (with --mutants: a mutant survived), 2 wrong usage, 3 void (no fault had an effect),
+4 the harness itself failed, 5 void (the machine was starved).`;
 
 const shortMinutes = 1.2;
 
-/** Throws an Error whose message says what is wrong. */
+/** Throws an Error whose message names the wrong option. */
 export function readOptions(args: readonly string[], drawSeed: () => number): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -65,7 +65,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
     mutant: mutant?.name ?? null,
     faults: values.faults === undefined ? (mutant?.faults ?? null) : kindsIn(values.faults),
     mutantSeeds: values.mutants ? values.seeds.split(",").map((seed) => seedIn("--seeds", seed)) : null,
-    tried: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
+    triedMutants: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
     json: values.json ?? null,
     keep: values.keep,
   };
@@ -84,14 +84,15 @@ function kindsIn(text: string): FaultKind[] {
   if (text === "none") return [];
   return text.split(",").map((name) => {
     const kind = faultKinds.find((one) => one === name);
-    if (kind === undefined) throw new Error(`--faults knows no ${name}; it knows ${faultKinds.join(", ")}`);
+    if (kind === undefined)
+      throw new Error(`There is no fault ${name} for --faults; the kinds are ${faultKinds.join(", ")}.`);
     return kind;
   });
 }
 
-function numberIn(name: string, text: string, [least, most]: readonly [number, number]): number {
+function numberIn(name: string, text: string, [min, max]: readonly [number, number]): number {
   const value = Number(text);
-  if (text.trim() === "" || !(value >= least && value <= most))
-    throw new Error(`${name} must be from ${least} to ${most}, not ${text}`);
+  if (text.trim() === "" || !(value >= min && value <= max))
+    throw new Error(`${name} must be from ${min} to ${max}, not ${text}.`);
   return value;
 }

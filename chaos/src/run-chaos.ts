@@ -1,4 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -6,57 +8,56 @@ import { Cluster } from "./cluster/cluster.js";
 import { Driver } from "./cluster/driver.js";
 import { inject } from "./cluster/inject.js";
 import { findFaketime } from "./cluster/node-clock.js";
-import { StallWatch } from "./cluster/stall-watch.js";
-import { Witness } from "./cluster/witness.js";
+import { StallMonitor } from "./cluster/stall-monitor.js";
+import { DatabaseReader } from "./cluster/database-reader.js";
 import { Workers } from "./cluster/workers.js";
 import { JournalServer } from "./journal/journal-server.js";
 import type { DoneFault } from "./judge/evidence.js";
-import { judge } from "./judge/judge.js";
-import { resolveTargets } from "./judge/resolve-targets.js";
-import { mutants } from "./mutants/mutants.js";
+import { judge, resolveTargets } from "./judge/judge.js";
+import { checkFreshness } from "./mutants/check-freshness.js";
+import { mutantNamed, mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
-import { exitCodes } from "./outcome.js";
 import type { Fault } from "./plan/fault.js";
 import { type Plan, planLines, planRun } from "./plan/plan.js";
-import type { Bites, Result } from "./report.js";
+import { type FaultEffects, type Result, exitCodes } from "./report.js";
 import { root } from "./root.js";
 
 const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
-/** A lost lease or worker is noticed, and what it left is begun elsewhere. */
+/** How long it takes to detect a lost lease or worker and to start its runs on another node. */
 const aftermathMs = limits.leaseMs + limits.workerTimeoutMs + 4_000;
-/** From the heal until nothing is left to do. */
+/** The limit from the heal until no work is open. */
 const recoveryBoundMs = aftermathMs + 15_000;
 const recurring = 36;
 const endSignals = ["SIGINT", "SIGTERM"] as const;
 
-export interface Session {
+export interface ChaosRun {
   readonly options: Options;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** One run: start, load with faults, heal, drain, judge. */
-export async function runChaos({ options, folder, say }: Session): Promise<Result> {
+async function runChaos({ options, folder, print }: ChaosRun): Promise<Result> {
   const preload = preloadOf(options.mutant);
   const request = { ...options, limits, kinds: options.faults, recurring };
   const plan = planRun(request);
-  for (const line of planLines(request, plan)) say(line);
+  for (const line of planLines(request, plan)) print(line);
   const faketime = plan.faults.some((fault) => fault.kind === "clock") ? findFaketime() : null;
   const faults = plan.faults.filter((fault) => fault.kind !== "clock" || faketime !== null);
-  if (faults.length < plan.faults.length) say("  the clock faults are left out: libfaketime is not installed");
+  if (faults.length < plan.faults.length) print("  the clock faults are skipped: libfaketime is not installed");
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
   const workers = plan.workerFaults === null ? null : await startWorkers(cluster, options, folder);
-  const stalls = new StallWatch(() => [
+  const stalls = new StallMonitor(() => [
     ...cluster.members.flatMap(({ node }) => node.pid ?? []),
     ...(workers?.pids ?? []),
   ]);
   const stop = async (): Promise<void> => void (await Promise.all([workers?.close(), cluster.stop()]));
-  // Who ends us must not leave processes behind.
+  // A signal must not leave child processes behind.
   const onSignal = (): void => void stop().finally(() => process.exit(exitCodes.broken));
   for (const signal of endSignals) process.once(signal, onSignal);
   try {
-    return await judgedLoad({ cluster, workers, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
+    return await runLoad({ cluster, workers, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
   } finally {
     for (const signal of endSignals) process.off(signal, onSignal);
     stalls.stop();
@@ -65,7 +66,7 @@ export async function runChaos({ options, folder, say }: Session): Promise<Resul
   }
 }
 
-/** The server ends an attempt so long after its timeout, at the latest. */
+/** The server ends an attempt at most this long after its timeout. */
 const hangMs = 30_000;
 
 function startWorkers(cluster: Cluster, { seed, loadMs }: Options, folder: string): Promise<Workers> {
@@ -73,85 +74,89 @@ function startWorkers(cluster: Cluster, { seed, loadMs }: Options, folder: strin
   return Workers.start({ folder, urls, seed, hangsUntil: Date.now() + loadMs - hangMs });
 }
 
-interface Stage {
+interface Harness {
   readonly cluster: Cluster;
-  /** In processes of their own. */
+  /** External workers, each in its own process. */
   readonly workers: Workers | null;
   readonly journal: JournalServer;
-  readonly stalls: StallWatch;
+  readonly stalls: StallMonitor;
   readonly folder: string;
 }
 
-async function judgedLoad(
-  { cluster, workers, journal, stalls, folder }: Stage,
+async function runLoad(
+  { cluster, workers, journal, stalls, folder }: Harness,
   plan: Plan,
   loadMs: number,
 ): Promise<Result> {
-  const witness = new Witness(() => cluster.databaseUrl);
+  const database = new DatabaseReader(() => cluster.databaseUrl);
   await sleep(limits.leaseMs / 2);
-  const epochs = await witness.epochs();
-  const begin = Math.ceil(Date.now() / 1_000) * 1_000;
-  const driver = new Driver(cluster, journal, begin);
-  const [faults, disturbed = [], { lives, followers }] = await Promise.all([
-    injectAll(cluster, plan.faults, begin),
-    workers?.disturb(plan.workerFaults ?? [], begin),
+  const epochs = await database.epochs();
+  const loadStart = Math.ceil(Date.now() / 1_000) * 1_000;
+  const driver = new Driver(cluster, journal, loadStart);
+  const [faults, disturbed = [], { histories, dependents }] = await Promise.all([
+    injectAll(cluster, plan.faults, loadStart),
+    workers?.disturb(plan.workerFaults ?? [], loadStart),
     driver.drive(plan),
   ]);
-  await sleep(Math.max(0, begin + loadMs - Date.now()));
-  const recoveredMs = await drain(witness);
-  writeFileSync(join(folder, "lives.json"), JSON.stringify({ lives, followers }));
+  await sleep(Math.max(0, loadStart + loadMs - Date.now()));
+  const recoveredMs = await drain(database);
+  writeFileSync(join(folder, "histories.json"), JSON.stringify({ histories, dependents }));
   const seen = {
-    lives,
-    followers,
+    histories,
+    dependents,
     journal: journal.entries,
-    runs: await witness.runs(),
-    ledger: await witness.ledger(),
+    runs: await database.runs(),
+    ledger: await database.ledger(),
     faults: [...faults, ...disturbed, ...stalls.stalls],
     aftermathMs,
   };
-  const asked = [...lives, ...followers];
-  const acknowledged = asked.filter((life) => life.acknowledgedAt !== null).length;
+  const requested = [...histories, ...dependents];
+  const acknowledged = requested.filter((history) => history.acknowledgedAt !== null).length;
   return {
-    verdict: judge({ ...seen, targets: resolveTargets(lives, seen) }),
-    audits: await witness.audits(),
+    verdict: judge({ ...seen, targets: resolveTargets(histories, seen) }),
+    audits: await database.audits(),
     recoveredMs,
-    asked: {
+    requests: {
       jobs: acknowledged,
-      unknownJobs: asked.length - acknowledged,
-      changes: lives.flatMap((life) => life.changes).length,
-      runNows: lives.flatMap((life) => life.runNows).filter((outcome) => outcome === "made").length,
+      unknownJobs: requested.length - acknowledged,
+      changes: histories.flatMap((history) => history.changes).length,
+      runNows: histories.flatMap((history) => history.runNows).filter((outcome) => outcome === "made").length,
     },
-    bites: {
-      ...bitesOf(cluster, (await witness.epochs()) - epochs, stalls.stalls.length),
-      lies: workers?.lies ?? 0,
+    faultEffects: {
+      ...faultEffectsOf(cluster, (await database.epochs()) - epochs, stalls.stalls.length),
+      falseReports: workers?.falseReports ?? 0,
       refusedResults: workers?.refused ?? 0,
     },
     starvation: stalls.starvation,
   };
 }
 
-function bitesOf(cluster: Cluster, movedShards: number, stalls: number): Omit<Bites, "lies" | "refusedResults"> {
+function faultEffectsOf(
+  cluster: Cluster,
+  movedShards: number,
+  stalls: number,
+): Omit<FaultEffects, "falseReports" | "refusedResults"> {
   const guarded = mutants.flatMap(({ guardedBy }) => guardedBy ?? []);
   return {
     refusedWrites: cluster.count("write.refused"),
     refusedBy: Object.fromEntries(guarded.map((name) => [name, cluster.count(`write.refused ${name}`)])),
     movedShards,
     rescuedRuns: cluster.count("run.rescued"),
-    ownEnds: cluster.ownEnds,
+    unexpectedExits: cluster.unexpectedExits,
     stalls,
   };
 }
 
 /**
- * The plan over time; answers when each fault really began and ended. On one node, and on the database, each waits for the one before,
- * which a slow start may make longer than planned.
+ * Injects the planned faults and returns when each one really began and ended. Faults of one node, and those of the
+ * database, wait for one another, because a slow start can make a fault longer than planned.
  */
-async function injectAll(cluster: Cluster, plan: readonly Fault[], begin: number): Promise<DoneFault[]> {
+async function injectAll(cluster: Cluster, plan: readonly Fault[], loadStart: number): Promise<DoneFault[]> {
   const targets = [...new Set(plan.map((fault) => fault.node))];
   const done = targets.map(async (target) => {
     const faults: DoneFault[] = [];
     for (const fault of plan.filter(({ node }) => node === target)) {
-      await sleep(Math.max(0, begin + fault.atMs - Date.now()));
+      await sleep(Math.max(0, loadStart + fault.atMs - Date.now()));
       const from = Date.now();
       await inject(cluster, fault);
       faults.push({ kind: fault.kind, node: fault.node, from, until: Date.now() });
@@ -161,19 +166,41 @@ async function injectAll(cluster: Cluster, plan: readonly Fault[], begin: number
   return (await Promise.all(done)).flat();
 }
 
-async function drain(witness: Witness): Promise<number | null> {
+async function drain(database: DatabaseReader): Promise<number | null> {
   const healedAt = Date.now();
   while (Date.now() - healedAt < recoveryBoundMs) {
-    if ((await witness.openWork()) === 0) return Date.now() - healedAt;
+    if ((await database.openWork()) === 0) return Date.now() - healedAt;
     await sleep(200);
   }
   return null;
 }
 
-/** The module that makes a node the mutant. */
+/** The URL of the module that turns a node into the mutant. */
 function preloadOf(name: string | null): string | null {
   if (name === null) return null;
   const url = pathToFileURL(join(root, "chaos/dist/chaos/src/mutants/preload.js"));
   url.searchParams.set("mutant", name);
   return url.href;
+}
+
+export type Print = (line: string) => void;
+
+/**
+ * Runs in a new folder and removes it afterwards, unless `--keep` is set or the harness failed. Refuses a mutant whose
+ * texts are no longer in the product.
+ */
+export async function runInFolder(options: Options, print: Print): Promise<Result> {
+  if (options.mutant !== null) checkFreshness(mutantNamed(options.mutant), "build");
+  const folder = await mkdtemp(join(tmpdir(), "carillon-chaos-"));
+  // PostgreSQL runs as another user if the harness runs as root, and needs access to the folder.
+  await chmod(folder, 0o711);
+  let isKept = true;
+  try {
+    const result = await runChaos({ options, folder, print });
+    isKept = options.keep;
+    return result;
+  } finally {
+    if (isKept) print(`kept: ${folder}`);
+    else await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
 }

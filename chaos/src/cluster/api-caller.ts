@@ -4,23 +4,23 @@ export interface ApiCall {
   readonly method: "GET" | "POST" | "PUT" | "PATCH";
   readonly path: string;
   readonly body?: object;
-  /** The version that the caller has seen: whatever arrives after another change does nothing. */
+  /** The version that the caller has read; the server refuses the call after any other change. */
   readonly ifMatch?: string | null;
 }
 
 export interface Answer {
   readonly status: number;
-  /** The code of a refusal. */
+  /** The error code of a refusal. */
   readonly code: string | null;
   readonly etag: string | null;
   readonly id: string | null;
-  /** What a job does now, such as `paused`. */
+  /** The state of a job, such as `paused`. */
   readonly jobState: string | null;
 }
 
 const callLimitMs = 6_000;
 
-/** The public API of the nodes, asked in turn. */
+/** Calls the public API of the nodes in turn. */
 export class ApiCaller {
   readonly #cluster: Cluster;
   #calls = 0;
@@ -29,12 +29,14 @@ export class ApiCaller {
     this.#cluster = cluster;
   }
 
-  /** Whether some node is known to be up. */
+  /** Whether at least one node listens. */
   get isReachable(): boolean {
     return this.#urls().length > 0;
   }
 
-  /** Null for a call that ended unknown: whatever it asked for may have been done, may be done later, or never. */
+  /**
+   * Returns null if the outcome is unknown: the server may have done the request, may still do it, or may never do it.
+   */
   async call({ method, path, body, ifMatch = null }: ApiCall): Promise<Answer | null> {
     const urls = this.#urls();
     const url = urls[this.#calls++ % Math.max(1, urls.length)];

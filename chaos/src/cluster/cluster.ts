@@ -1,10 +1,11 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
 import { TcpProxy } from "@carillon/testkit";
 import { NodeClock } from "./node-clock.js";
-import { freePort } from "./free-port.js";
 import { NodeProcess } from "./node-process.js";
-import { Wiretap } from "./wiretap.js";
+import { WireFilter } from "./wire-filter.js";
 
 export interface ClusterOptions {
   readonly folder: string;
@@ -12,22 +13,22 @@ export interface ClusterOptions {
   readonly leaseMs: number;
   readonly workerTimeoutMs: number;
   readonly preload: string | null;
-  /** The library that moves clocks; null when no fault needs it. */
+  /** Path of libfaketime; null if no fault moves a clock. */
   readonly faketime: string | null;
 }
 
-/** Few enough that a fault can take them all in a moment. */
+/** Few enough for one fault to take all connections in a moment. */
 const settings = { max_connections: "60" };
 
-/** A node and its own way to the database, which can be disturbed without the others noticing. */
+/** A node with its own proxy to the database, so that a fault can disturb one node alone. */
 export interface Member {
   readonly node: NodeProcess;
   readonly proxy: TcpProxy;
-  readonly wire: Wiretap;
+  readonly wire: WireFilter;
   readonly clock: NodeClock | null;
 }
 
-/** PostgreSQL and several nodes over it, all real processes. */
+/** PostgreSQL and several nodes, all real processes. */
 export class Cluster {
   readonly members: readonly Member[];
   readonly #options: ClusterOptions;
@@ -53,23 +54,23 @@ export class Cluster {
     this.members = members;
   }
 
-  /** Straight to PostgreSQL, past every proxy. */
+  /** The address of PostgreSQL without any proxy. */
   get databaseUrl(): string {
     return this.#postgres.url;
   }
 
   member(index: number): Member {
     const member = this.members[index];
-    if (member === undefined) throw new Error(`there is no node ${index}`);
+    if (member === undefined) throw new Error(`There is no node ${index}.`);
     return member;
   }
 
-  /** As a power cut would: no checkpoint, sessions dropped. */
+  /** Simulates a power cut: no checkpoint, all sessions dropped. */
   async stopDatabase(): Promise<void> {
     await this.#postgres.stop("immediate");
   }
 
-  /** Kill -9 of the server itself; what it left behind ends when it notices. */
+  /** Kills the postmaster with SIGKILL. Its child processes end when they notice that. */
   async killDatabase(): Promise<void> {
     process.kill(this.#postgres.pid, "SIGKILL");
     await this.#postgres.exited;
@@ -81,9 +82,9 @@ export class Cluster {
     this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port, settings });
   }
 
-  /** How often nodes ended without being told to. */
-  get ownEnds(): number {
-    return this.members.reduce((sum, { node }) => sum + node.ownEnds, 0);
+  /** How often nodes exited although the harness did not stop them. */
+  get unexpectedExits(): number {
+    return this.members.reduce((sum, { node }) => sum + node.unexpectedExits, 0);
   }
 
   count(event: string): number {
@@ -105,7 +106,7 @@ export class Cluster {
 async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
   const { folder, leaseMs, workerTimeoutMs, preload, faketime } = options;
   const name = `node-${index}`;
-  const wire = new Wiretap();
+  const wire = new WireFilter();
   const proxy = await TcpProxy.start(url, { filter: wire.filter });
   const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
   const node = new NodeProcess({
@@ -119,4 +120,15 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
     env: clock?.env ?? {},
   });
   return { node, proxy, wire, clock };
+}
+
+/** A port of this machine that is free at the moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || address === null) throw new Error("The free port has no address.");
+  return address.port;
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import type { Fault, FaultKind } from "../plan/fault.js";
-import type { Cluster, Member } from "./cluster.js";
-import { ConnectionHog } from "./connection-hog.js";
 import { type Step, commit } from "../plan/step.js";
+import type { Cluster, Member } from "./cluster.js";
 
 const delayMs = 150;
-/** A node that does not come to the step for so long is killed all the same. */
-const longestWaitMs = 2_000;
+/** A node that does not reach the step in this time is killed anyway. */
+const maxWaitMs = 2_000;
 
-/** The fault's own numbers, and the way past all proxies. */
-interface Doing {
+/** The parameters of one fault, and the database address without any proxy. */
+interface FaultParams {
   readonly lastsMs: number;
   readonly byMs: number;
   readonly at: Step | null;
@@ -17,12 +17,12 @@ interface Doing {
 }
 
 type NodeFault = Exclude<FaultKind, "database" | "database_kill">;
-type Injection = (member: Member, doing: Doing) => Promise<void>;
+type Injection = (member: Member, doing: FaultParams) => Promise<void>;
 
 const injections: Readonly<Record<NodeFault, Injection>> = {
   kill: (member, { lastsMs }) => restart(member, "SIGKILL", lastsMs),
   async kill_at(member, { lastsMs, at }) {
-    if (at !== null) await member.wire.at(at, () => member.node.kill(), longestWaitMs);
+    if (at !== null) await member.wire.at(at, () => member.node.kill(), maxWaitMs);
     await restart(member, "SIGKILL", lastsMs);
   },
   stop: (member, { lastsMs }) => restart(member, "SIGTERM", lastsMs),
@@ -42,7 +42,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     const held = proxy.blackHole();
     await sleep(lastsMs);
     await proxy.resume();
-    // A node with nothing to say had nothing held back.
+    // The proxy holds nothing back from a node that sent nothing.
     await Promise.race([held, sleep(0)]);
   },
   async delay({ proxy }, { lastsMs }) {
@@ -51,9 +51,9 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     await proxy.resume();
   },
   async deaf({ wire }, { lastsMs }) {
-    wire.isDeaf = true;
+    wire.dropsNotifications = true;
     await sleep(lastsMs);
-    wire.isDeaf = false;
+    wire.dropsNotifications = false;
   },
   async clock({ clock }, { lastsMs, byMs }) {
     clock?.move(byMs);
@@ -62,7 +62,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
   },
   async pool({ proxy }, { lastsMs, databaseUrl }) {
     const hog = new ConnectionHog();
-    // The node is kept out until its former connections are somebody else's.
+    // The node stays locked out until the hog holds its former connections.
     await proxy.refuse();
     proxy.cut();
     await hog.fill(databaseUrl);
@@ -72,7 +72,7 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
   },
 };
 
-/** The next statement of that name is done, and the node cannot know. */
+/** The database executes the next statement of that name, and its answer is lost. */
 async function loseAnswer({ proxy }: Member, statement: string, lastsMs: number): Promise<void> {
   proxy.loseAnswerTo(statement);
   await sleep(lastsMs);
@@ -93,4 +93,27 @@ export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs, at }
   await (kind === "database" ? cluster.stopDatabase() : cluster.killDatabase());
   await sleep(lastsMs);
   await cluster.startDatabase();
+}
+
+/** Stands for another program: opens connections until the server refuses more, and holds them. */
+class ConnectionHog {
+  readonly #clients: Client[] = [];
+
+  /** Resolves when the server refuses the next connection. */
+  async fill(url: string): Promise<void> {
+    for (;;) {
+      const client = new Client({ connectionString: url });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+      } catch {
+        return;
+      }
+      this.#clients.push(client);
+    }
+  }
+
+  async release(): Promise<void> {
+    await Promise.allSettled(this.#clients.splice(0).map((client) => client.end()));
+  }
 }

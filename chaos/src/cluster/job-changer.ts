@@ -1,43 +1,47 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Change } from "../plan/change.js";
-import type { FollowerChange } from "../plan/follower.js";
-import type { DoneChange, RunNowOutcome } from "../targets/life.js";
+import type { DependentChange } from "../plan/dependent-job.js";
+import type { Change } from "../plan/job.js";
+import type { DoneChange, RunNowOutcome } from "../targets/job-history.js";
 import type { Answer, ApiCall, ApiCaller } from "./api-caller.js";
 
-/** How long a change that is not answered is asked for again. */
-const patienceMs = 20_000;
+/** How long an unanswered change is repeated. */
+const retryLimitMs = 20_000;
 const pauseMs = 300;
-/** A pause that ends by itself does so at its time, or as soon as some node has the shard. */
-const expiryMs = 20_000;
+/** A pause with an end resumes at that time, or as soon as a node owns the shard. */
+const maxExpiryMs = 20_000;
 
 type Resume = Extract<Change, { kind: "resume" }>;
 
-/** Refusals of a change that came too late: the job has nothing left to fire, or the pause would be over already. */
+/** Refusals of a late change: the job has no occurrences left, or the end of the pause has passed. */
 const tooLate = new Set(["job_ended", "field_invalid", "schedule_in_past"]);
 
-/** Changes one job by the API, one change after the other, and keeps what is known of each. */
-export class JobChanger<Asked extends Change | FollowerChange> {
-  readonly changes: DoneChange<Asked | Resume>[] = [];
+/** Changes one job through the API, one change after the other, and records the outcome of each. */
+export class JobChanger<Requested extends Change | DependentChange> {
+  readonly changes: DoneChange<Requested | Resume>[] = [];
   readonly #api: ApiCaller;
   readonly #id: string;
-  readonly #wire: (id: string, change: Asked) => ApiCall;
+  readonly #wire: (id: string, change: Requested) => ApiCall;
   #etag: string | null;
-  /** A pause that ends by itself makes a version that we do not know. */
+  /** A pause that ended at its time has created a version that this caller has not read. */
   #awaitsExpiry = false;
 
-  constructor(api: ApiCaller, made: { id: string; etag: string | null }, wire: (id: string, change: Asked) => ApiCall) {
+  constructor(
+    api: ApiCaller,
+    created: { id: string; etag: string | null },
+    wire: (id: string, change: Requested) => ApiCall,
+  ) {
     this.#api = api;
     this.#wire = wire;
-    this.#id = made.id;
-    this.#etag = made.etag;
+    this.#id = created.id;
+    this.#etag = created.etag;
   }
 
-  /** False when the outcome is unknown, so that nothing more can be asked of the job. */
-  async make(change: Asked): Promise<boolean> {
+  /** Returns false if the outcome is unknown; the job then gets no further requests. */
+  async apply(change: Requested): Promise<boolean> {
     if (this.#awaitsExpiry && !(await this.#readVersion((answer) => answer.jobState !== "paused"))) return false;
     this.#awaitsExpiry = false;
     const sentAt = Date.now();
-    const outcome = await this.#ask(change, sentAt);
+    const outcome = await this.#request(change, sentAt);
     if (outcome === "refused") return true;
     this.changes.push({ change, sentAt, settledAt: outcome === "unknown" ? null : Date.now() });
     if (change.kind === "pause" && change.until !== null)
@@ -51,15 +55,15 @@ export class JobChanger<Asked extends Change | FollowerChange> {
     if (answer.status === 201) return "made";
     if (answer.code === "job_busy" || answer.code === "overlap_refused" || answer.code === "job_ended")
       return "refused";
-    throw new Error(`run-now was answered with ${answer.status} ${answer.code ?? ""}`);
+    throw new Error(`A node answered a run-now with ${answer.status} ${answer.code ?? ""}.`);
   }
 
   /**
-   * With the version that we know: if an earlier call has been done after all, the next one is refused. Then, and when it came too
-   * late, the version tells.
+   * Sends the known version, so that the server refuses a repeated call if it did the earlier one. In that case, and
+   * after a refusal of a late change, the version of the job shows what happened.
    */
-  async #ask(change: Asked, sentAt: number): Promise<"done" | "refused" | "unknown"> {
-    for (let isFirst = true; Date.now() - sentAt < patienceMs; isFirst = false) {
+  async #request(change: Requested, sentAt: number): Promise<"done" | "refused" | "unknown"> {
+    for (let isFirst = true; Date.now() - sentAt < retryLimitMs; isFirst = false) {
       const answer = await this.#api.call({ ...this.#wire(this.#id, change), ifMatch: this.#etag });
       if (answer === null || answer.code === "job_busy") await sleep(pauseMs);
       else if (answer.status < 300) {
@@ -70,14 +74,17 @@ export class JobChanger<Asked extends Change | FollowerChange> {
         const before = this.#etag;
         if (!(await this.#readVersion(() => true))) return "unknown";
         return this.#etag === before ? "refused" : "done";
-      } else throw new Error(`${change.kind} of ${this.#id} was answered with ${answer.status} ${answer.code ?? ""}`);
+      } else
+        throw new Error(
+          `A node answered the ${change.kind} of ${this.#id} with ${answer.status} ${answer.code ?? ""}.`,
+        );
     }
     return "unknown";
   }
 
-  /** False when no node said in time that the job is as it should be. */
+  /** Returns false if no node reported the expected state in time. */
   async #readVersion(isReady: (answer: Answer) => boolean): Promise<boolean> {
-    for (const since = Date.now(); Date.now() - since < patienceMs; await sleep(pauseMs)) {
+    for (const since = Date.now(); Date.now() - since < retryLimitMs; await sleep(pauseMs)) {
       const answer = await this.#api.call({ method: "GET", path: `/v1/jobs/${this.#id}` });
       if (answer?.status !== 200 || !isReady(answer)) continue;
       this.#etag = answer.etag;
@@ -89,6 +96,6 @@ export class JobChanger<Asked extends Change | FollowerChange> {
   #noteExpiry(until: number, missed: "none" | "latest" | "all", isKnown: boolean): void {
     this.#awaitsExpiry = true;
     const change = { kind: "resume", missed } as const;
-    this.changes.push({ change, sentAt: until, settledAt: isKnown ? until + expiryMs : null });
+    this.changes.push({ change, sentAt: until, settledAt: isKnown ? until + maxExpiryMs : null });
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 const places = ["/usr/lib", "/usr/lib64", "/usr/local/lib"];
 const library = "libfaketime.so.1";
 
-/** Where libfaketime is installed; null where it is not, and no clock can be moved. */
+/** The path of libfaketime; null if it is not installed, so that no clock can be moved. */
 export function findFaketime(): string | null {
   for (const place of places) {
     for (const folder of [place, ...subfolders(place)]) {
@@ -17,7 +17,7 @@ export function findFaketime(): string | null {
 
 export const canMoveClocks = (): boolean => findFaketime() !== null;
 
-/** The wall clock that one process sees. Its monotonic clock goes on, as it does when an operator sets the time. */
+/** The wall clock of one process. Its monotonic clock is not affected, as when an operator sets the time. */
 export class NodeClock {
   readonly #library: string;
   readonly #file: string;
@@ -28,7 +28,7 @@ export class NodeClock {
     this.move(0);
   }
 
-  /** What the process is started with. It looks at the file about once a second. */
+  /** The environment of the process. libfaketime reads the file about once a second. */
   get env(): Readonly<Record<string, string>> {
     return {
       LD_PRELOAD: this.#library,
@@ -39,7 +39,7 @@ export class NodeClock {
     };
   }
 
-  /** Off by so much from now on; 0 puts it right. */
+  /** Moves the clock by this much from now on; 0 restores it. */
   move(byMs: number): void {
     writeFileSync(this.#file, `${byMs < 0 ? "-" : "+"}${Math.abs(byMs) / 1_000}\n`);
   }

@@ -9,21 +9,21 @@ import { root } from "../root.js";
 
 export interface NodeSettings {
   readonly name: string;
-  /** The same in all its lives: workers know it by that. */
+  /** The same after each restart, because workers know the node by its port. */
   readonly port: number;
   readonly databaseUrl: string;
   readonly leaseMs: number;
   readonly workerTimeoutMs: number;
   readonly logPath: string;
-  /** A module to load first; only mutants have one. */
+  /** A module to load before the product; set for mutants only. */
   readonly preload: string | null;
   readonly env: Readonly<Record<string, string>>;
 }
 
 const pauseBeforeStartMs = 300;
-const mostOwnEnds = 20;
+const maxUnexpectedExits = 20;
 
-/** One node of the product as a process of its own, started by its command line as a user would. */
+/** One node of the product in its own process, started by the command line as a user would. */
 export class NodeProcess {
   readonly #settings: NodeSettings;
   readonly #log: WriteStream;
@@ -31,14 +31,14 @@ export class NodeProcess {
   #child: ChildProcess | null = null;
   #url: string | null = null;
   #isStopping = false;
-  #ownEnds = 0;
+  #unexpectedExits = 0;
 
   constructor(settings: NodeSettings) {
     this.#settings = settings;
     this.#log = createWriteStream(settings.logPath, { flags: "a" });
   }
 
-  /** Null while the node is down or has not begun to listen. */
+  /** Null while the node is down or does not listen yet. */
   get url(): string | null {
     return this.#url;
   }
@@ -49,51 +49,51 @@ export class NodeProcess {
   }
 
   /**
-   * How often the node has logged an event, over all its lives; some events stand for several things. `event statement` counts
-   * those of one statement.
+   * The sum of an event's `count` field over all restarts of the node. `event statement` counts one statement alone.
    */
   count(event: string): number {
     return this.#events.get(event) ?? 0;
   }
 
-  /** How often the node ended without being told to. */
-  get ownEnds(): number {
-    return this.#ownEnds;
+  /** How often the node exited although the harness did not stop it. */
+  get unexpectedExits(): number {
+    return this.#unexpectedExits;
   }
 
-  /** Resolves when the node serves. One that ends by itself is started again, as a supervisor would. */
+  /** Resolves when the node listens. A node that exits by itself is started again, as a supervisor would do. */
   async start(): Promise<void> {
     this.#isStopping = false;
     const child = this.#launch();
     this.#child = child;
-    const served = new Promise<void>((resolve) => {
+    const listening = new Promise<void>((resolve) => {
       for (const stream of [child.stdout, child.stderr]) {
         createInterface({ input: stream }).on("line", (line) => {
-          const url = this.#read(line);
+          const url = this.#readLine(line);
           if (url === null) return;
           this.#url = url;
           resolve();
         });
       }
     });
-    const startedAgain = once(child, "exit").then(async () => {
+    const restarted = once(child, "exit").then(async () => {
       this.#url = null;
       if (this.#isStopping) return;
-      this.#ownEnds += 1;
-      if (this.#ownEnds > mostOwnEnds) throw new Error(`ends again and again; see ${this.#settings.logPath}`);
+      this.#unexpectedExits += 1;
+      if (this.#unexpectedExits > maxUnexpectedExits)
+        throw new Error(`The node exited too often; see ${this.#settings.logPath}.`);
       await sleep(pauseBeforeStartMs);
       if (!this.#isStopping) await this.start();
     });
-    await Promise.race([served, startedAgain]);
+    await Promise.race([listening, restarted]);
   }
 
-  /** Kill -9, at this instant; `end` waits until it is gone. */
+  /** Sends SIGKILL at once; `end` waits for the exit. */
   kill(): void {
     this.#isStopping = true;
     this.#child?.kill("SIGKILL");
   }
 
-  /** Ends it by a signal and waits until it is gone. */
+  /** Sends the signal and waits for the exit. */
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     const child = this.#child;
     this.#isStopping = true;
@@ -136,8 +136,8 @@ export class NodeProcess {
     return ["server", "start", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)])];
   }
 
-  /** Counts what a log line tells; answers the address when the line is the one that says it. */
-  #read(line: string): string | null {
+  /** Counts the event of a log line; returns the address if the line contains it. */
+  #readLine(line: string): string | null {
     this.#log.write(`${line}\n`);
     const { msg, statement, count } = parsedLine(line);
     if (typeof msg === "string" && typeof count === "number") {

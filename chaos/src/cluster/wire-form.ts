@@ -1,8 +1,6 @@
-import type { Change } from "../plan/change.js";
-import type { Follower, FollowerChange } from "../plan/follower.js";
-import type { ChaosJob } from "../plan/job.js";
-import type { Rule } from "../plan/rule.js";
-import type { ChaosWindow } from "../plan/surroundings.js";
+import type { DependentJob, DependentChange } from "../plan/dependent-job.js";
+import type { Change, ChaosJob, Rule } from "../plan/job.js";
+import type { ChaosWindow } from "../plan/constraints.js";
 import type { ApiCall } from "./api-caller.js";
 
 /** The calendar that jobs exclude. */
@@ -11,14 +9,14 @@ export const calendarName = "closing-days";
 const instant = (at: number): string => new Date(at).toISOString();
 
 function wireRule(rule: Rule): object {
-  if (rule.kind === "never") throw new Error("nobody can ask for a rule without instants");
+  if (rule.kind === "never") throw new Error("A rule without instants cannot be sent.");
   if (rule.kind === "at") return { at: instant(rule.at) };
   const endsAt = instant(rule.endsAt);
   if (rule.kind === "cron") return { cron: rule.cron, time_zone: rule.timeZone, ends_at: endsAt };
   return { every: `${rule.everyMs}ms`, starts_at: instant(rule.startsAt), ends_at: endsAt };
 }
 
-/** No end: a job that has nothing left when its calendar closes would be over for good. */
+/** Without an end: a job with no occurrences left when its calendar closes would end for good. */
 const followed = { ends_at: undefined, calendars: { exclude: [calendarName] } };
 
 export function wireWindow({ mode, from, to }: ChaosWindow): object {
@@ -27,46 +25,46 @@ export function wireWindow({ mode, from, to }: ChaosWindow): object {
 
 const workPolicies = {
   retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
-  // Longer than any work takes: who is at work for so long will not end.
+  // Longer than any work takes, so only a hanging attempt reaches it.
   timeout: "15s",
 };
 
-/** The request that makes a job whose work is done at the URL. */
+/** The request body that creates a job whose work is done at the URL. */
 export function wireJob(job: ChaosJob, url: string): object {
   const { policy, thresholdMs } = job.misfire;
   return {
     task: "http",
     payload: { url },
-    schedule: job.followsCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
+    schedule: job.excludesCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
     ...(job.window === null ? {} : { labels: { window: job.window.mode } }),
     ...workPolicies,
     ...(job.rule.kind === "at" ? {} : { overlap: job.overlap, misfire: policy, misfire_threshold: `${thresholdMs}ms` }),
   };
 }
 
-/** The request that makes a job after others, whose work is done at the URL. */
-export function wireFollower(follower: Follower, follows: readonly string[], url: string): object {
+/** The request body that creates a dependent job whose work is done at the URL. */
+export function wireDependent(dependent: DependentJob, upstream: readonly string[], url: string): object {
   return {
     task: "http",
     payload: { url },
-    schedule: wireAfter(follower, follows),
+    schedule: wireAfter(dependent, upstream),
     ...workPolicies,
     overlap: "allow",
   };
 }
 
-function wireAfter({ on, mode }: Pick<Follower, "on" | "mode">, follows: readonly string[]): object {
-  return { after: follows.map((job) => ({ job, on })), ...(follows.length > 1 && { mode }) };
+function wireAfter({ on, mode }: Pick<DependentJob, "on" | "mode">, upstream: readonly string[]): object {
+  return { after: upstream.map((job) => ({ job, on })), ...(upstream.length > 1 && { mode }) };
 }
 
-/** The request that changes a job after these others. */
-export function wireFollowerChange(
-  { mode }: Follower,
-  follows: readonly string[],
-): (id: string, change: FollowerChange) => ApiCall {
+/** Builds the requests that change a dependent job of these upstream jobs. */
+export function wireDependentChange(
+  { mode }: DependentJob,
+  upstream: readonly string[],
+): (id: string, change: DependentChange) => ApiCall {
   return (id, change) =>
-    change.kind === "turn"
-      ? { method: "PATCH", path: `/v1/jobs/${id}`, body: { schedule: wireAfter({ on: change.on, mode }, follows) } }
+    change.kind === "edit"
+      ? { method: "PATCH", path: `/v1/jobs/${id}`, body: { schedule: wireAfter({ on: change.on, mode }, upstream) } }
       : wireChange(id, change);
 }
 

@@ -2,9 +2,28 @@ import { once } from "node:events";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { parseId } from "@carillon/core";
-import type { JournalEntry } from "./entry.js";
 
-/** What a job asks the journal for, in the URL that its payload names. */
+/** The work of a run began. Only this attempt gets `token` as its answer. */
+export interface StartEntry {
+  readonly event: "start";
+  readonly token: number;
+  readonly run: string;
+  readonly job: string;
+  readonly fence: number;
+  readonly at: number;
+}
+
+/** The work was answered (done, or failed on purpose), or the client closed the connection (gone). */
+export interface EndEntry {
+  readonly event: "end";
+  readonly token: number;
+  readonly outcome: "done" | "failed" | "gone";
+  readonly at: number;
+}
+
+export type JournalEntry = StartEntry | EndEntry;
+
+/** The work that a job requests from the journal, encoded in the URL of its payload. */
 export interface Work {
   readonly job: string;
   readonly workMs: number;
@@ -12,8 +31,8 @@ export interface Work {
 }
 
 /**
- * The other side of the product's `http` task, which does the work of every run and writes down what it saw: run and fence
- * come from the headers that the task sends. It lives in the judge's process, so nothing that a node does can change it.
+ * The server that the product's `http` task calls. It does the work of every run and records run and fence from the
+ * request headers. It is part of the judge's process, so no node can change its records.
  */
 export class JournalServer {
   readonly entries: JournalEntry[] = [];
@@ -35,7 +54,7 @@ export class JournalServer {
   private constructor(path: string) {
     this.#file = openSync(path, "a");
     this.#server = createServer((request, response) => this.#work(request, response));
-    // A node may keep a connection over a long freeze and use it again.
+    // A node may reuse a connection after a long freeze.
     this.#server.keepAliveTimeout = 120_000;
   }
 
@@ -52,7 +71,8 @@ export class JournalServer {
   #work(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? "/", "http://journal");
     const token = ++this.#tokens;
-    // Workers say it as the API does or as the protocol does; the judge compares with rows.
+    // The built-in task sends the API's form of the id and external workers the protocol's; the rows have the parsed
+    // form.
     const run = parseId("run", String(request.headers["idempotency-key"]));
     const fence = Number(request.headers["carillon-fence"]);
     const isFirst = !this.#seenRuns.has(run);

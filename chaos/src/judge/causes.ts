@@ -1,23 +1,23 @@
-import { spans } from "../plan/fault-spans.js";
+import { faultSpecs } from "../plan/fault.js";
 import { type WorkerFaultKind, workerFaultKinds } from "../plan/worker-faults.js";
 import type { DoneFault, Evidence } from "./evidence.js";
 
 type Faults = Pick<Evidence, "faults" | "aftermathMs">;
 
-/** Whether a fault may have cost a worker what it began at `from`, so that it is begun elsewhere at `to`. */
-export function mayHaveCost({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
-  return faults.some((fault) => costsWorkers(fault) && fault.from <= to && fault.until + aftermathMs >= from);
+/** Whether a fault may have taken the work begun at `from` from its worker, so that another attempt began at `to`. */
+export function mayExplainRetry({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
+  return faults.some((fault) => interruptsRuns(fault) && fault.from <= to && fault.until + aftermathMs >= from);
 }
 
-function costsWorkers({ kind }: DoneFault): boolean {
-  return kind === "stall" || isOfWorker(kind) || spans[kind].costsWorkers;
+function interruptsRuns({ kind }: DoneFault): boolean {
+  return kind === "stall" || isWorkerFault(kind) || faultSpecs[kind].interruptsRuns;
 }
 
-function isOfWorker(kind: DoneFault["kind"]): kind is WorkerFaultKind {
+function isWorkerFault(kind: DoneFault["kind"]): kind is WorkerFaultKind {
   return (workerFaultKinds as readonly string[]).includes(kind);
 }
 
-/** How much of a time no fault covered; each covers also what it takes to settle afterwards. */
+/** How much of a time span no fault covers. Each fault also covers the time to settle after it. */
 export function undisturbedMs(
   faults: readonly DoneFault[],
   { from, to, settleMs }: { from: number; to: number; settleMs: number },

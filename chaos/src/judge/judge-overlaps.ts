@@ -1,8 +1,6 @@
-import type { StartEntry } from "../journal/entry.js";
-import { mayHaveCost } from "./causes.js";
-import type { Evidence } from "./evidence.js";
-import { groupBy } from "./group-by.js";
-import type { JournalView } from "./journal-view.js";
+import type { StartEntry } from "../journal/journal-server.js";
+import { mayExplainRetry } from "./causes.js";
+import { type Evidence, type JournalView, groupBy } from "./evidence.js";
 import type { Violation } from "./verdict.js";
 
 interface Work {
@@ -13,11 +11,12 @@ interface Work {
 }
 
 /**
- * Did two runs of a job that forbids it work at the same time? If both results were accepted, never with a right. A frozen
- * worker that wakes late may overlap physically, and its result is refused: that needs a fault which may have cost the worker.
+ * Finds two runs of a job that worked at the same time although the job forbids it. If both results were accepted, that
+ * is always a violation. The work of a frozen worker may overlap physically and its result is refused; that needs a
+ * fault which may have taken the run from the worker.
  */
 export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violation[] {
-  const exclusive = new Set(evidence.lives.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
+  const exclusive = new Set(evidence.histories.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
   const accepted = new Set(evidence.runs.map((run) => run.token));
   const starts = journal.starts.filter((start) => exclusive.has(start.job));
   const workOf = ({ at, token, run }: StartEntry): Work => ({
@@ -30,7 +29,7 @@ export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violati
     pairsAtOnce(works.map(workOf))
       .filter(
         ([one, next]) =>
-          (one.isAccepted && next.isAccepted) || !mayHaveCost(evidence, { from: one.from, to: next.from }),
+          (one.isAccepted && next.isAccepted) || !mayExplainRetry(evidence, { from: one.from, to: next.from }),
       )
       .map(([one, next]) => ({
         kind: "OVERLAP" as const,
@@ -41,7 +40,7 @@ export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violati
   );
 }
 
-/** Of different runs; the one that began first comes first. */
+/** Pairs of different runs; the one that began first is the first of the pair. */
 function pairsAtOnce(works: readonly Work[]): [Work, Work][] {
   const inOrder = works.toSorted((a, b) => a.from - b.from);
   return inOrder.flatMap((next, index) =>

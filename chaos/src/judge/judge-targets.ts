@@ -1,17 +1,18 @@
-import type { Life } from "../targets/life.js";
-import type { Target } from "../targets/target.js";
-import type { Evidence, LedgerRow, RunRow } from "./evidence.js";
-import { groupBy, occurrenceKey } from "./group-by.js";
+import type { JobHistory } from "../targets/job-history.js";
+import type { Target } from "../targets/targets.js";
+import { type Evidence, type JournalView, type LedgerRow, type RunRow, groupBy, occurrenceKey } from "./evidence.js";
+import { isRunNow } from "./judge-runs.js";
 import { isAllowed } from "./ledger-rules.js";
-import type { JournalView } from "./journal-view.js";
-import { isRunNow } from "./unasked.js";
 import type { Verdict, Violation } from "./verdict.js";
 
 type TargetVerdict = Pick<Verdict, "targets" | "lateMs" | "violations">;
 
-/** Is every promised instant a run whose work was seen, or a ledger entry that the policy allows? */
-export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal: JournalView): TargetVerdict {
-  const lifeOf = new Map(lives.map((life) => [life.job.key, life]));
+/**
+ * Checks that every promised instant is a run whose work the journal recorded, or a ledger entry that the policy
+ * allows.
+ */
+export function judgeTargets({ histories, targets, runs, ledger }: Evidence, journal: JournalView): TargetVerdict {
+  const historyOf = new Map(histories.map((history) => [history.job.key, history]));
   const runsOf = groupBy(runs, (run) => run.job);
   const runsAt = groupBy(
     runs.filter((run) => !isRunNow(run)),
@@ -24,15 +25,15 @@ export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal
   const violations: Violation[] = [];
   for (const target of targets) {
     const { job, nominal } = target;
-    const life = lifeOf.get(job);
-    if (life === undefined) throw new Error(`the target of an unknown job ${job}`);
+    const history = historyOf.get(job);
+    if (history === undefined) throw new Error(`A target belongs to the unknown job ${job}.`);
     const made = runsAt.get(occurrenceKey(target)) ?? [];
     const left = (ledgerOf.get(job) ?? []).filter(({ from, to }) => from <= nominal && nominal <= to);
     const isExcused = left.some(
       (entry) =>
         entry.reason === target.fate ||
-        // A range of what was missed may reach into a window.
-        (target.fate !== "paused" && isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [], begunAt })),
+        // A range of missed occurrences may extend into a window.
+        (target.fate !== "paused" && isAllowed({ entry, nominal, history, runs: runsOf.get(job) ?? [], begunAt })),
     );
     if (made.length === 0 && isExcused) counts.skipped += 1;
     else if (made.length === 0 && !target.required && left.length === 0) counts.optional += 1;
@@ -42,15 +43,15 @@ export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal
       if (flaw !== null) violations.push({ ...flaw, job, nominal });
       else {
         counts.ok += 1;
-        if (started.length > 0 && isTimely(target, life)) lateMs.push(Math.min(...started) - nominal);
+        if (started.length > 0 && countsForLateness(target, history)) lateMs.push(Math.min(...started) - nominal);
       }
     }
   }
   return { targets: counts, lateMs: lateMs.sort((a, b) => a - b), violations };
 }
 
-/** Whether its lateness tells of the scheduler: nobody made it wait. */
-const isTimely = ({ isLate }: Target, { job }: Life): boolean =>
+/** Whether the lateness measures the scheduler: no pause, window or overlap policy delayed the run. */
+const countsForLateness = ({ isLate }: Target, { job }: JobHistory): boolean =>
   !isLate && (job.overlap === "allow" || job.overlap === "skip");
 
 interface Seen {
@@ -63,11 +64,12 @@ function flawOf({ fate }: Target, { made, left, starts }: Seen): Pick<Violation,
   const [run] = made;
   if (run === undefined) {
     const reasons = left.map((entry) => entry.reason).join(", ");
-    const detail = left.length === 0 ? "no run and no ledger entry" : `left out without right: ${reasons}`;
+    const detail =
+      left.length === 0 ? "no run and no ledger entry" : `left out without a reason that its policy allows: ${reasons}`;
     return { kind: "MISSED", detail };
   }
-  if (fate === "paused") return { kind: "UNEXPECTED", detail: "it ran, though it lies inside a pause" };
-  if (fate === "window") return { kind: "UNEXPECTED", detail: "it ran, though it lies inside a maintenance window" };
+  if (fate === "paused") return { kind: "UNEXPECTED", detail: "it ran although it is inside a pause" };
+  if (fate === "window") return { kind: "UNEXPECTED", detail: "it ran although it is inside a maintenance window" };
   if (left.length > 0) return { kind: "DOUBLE", detail: "both a run and a ledger entry" };
   if (run.status === "live") return { kind: "UNDONE", detail: "its run did not end within the bound" };
   if (run.status === "succeeded" && starts === 0) return { kind: "MISSED", detail: "its run ended without its work" };

@@ -1,20 +1,20 @@
-import { isInside } from "../plan/surroundings.js";
-import type { Life } from "../targets/life.js";
+import { isInside } from "../plan/constraints.js";
+import type { JobHistory } from "../targets/job-history.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
 
-/** A ledger entry with all that decides whether one of its occurrences may be left out. */
-export interface Excuse {
+/** A ledger entry with everything that decides whether it may leave out one of its occurrences. */
+export interface Omission {
   readonly entry: LedgerRow;
   readonly nominal: number;
-  readonly life: Life;
-  /** Those of the same job. */
+  readonly history: JobHistory;
+  /** The runs of the same job. */
   readonly runs: readonly RunRow[];
-  /** When the work of a run was first seen. */
+  /** When the journal first recorded work of a run. */
   readonly begunAt: (run: RunRow) => number | null;
 }
 
-/** Why an occurrence may be left out, by the reason in the ledger. A reason that is not here is allowed to nobody. */
-const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
+/** The condition under which each ledger reason may leave out an occurrence. Any other reason is a violation. */
+const rules: Readonly<Record<string, (omission: Omission) => boolean>> = {
   missed: isMisfire,
   overlap: isOverlap,
   superseded: isSuperseded,
@@ -22,24 +22,27 @@ const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
   window: isHeldBack,
 };
 
-export function isAllowed(excuse: Excuse): boolean {
-  return rules[excuse.entry.reason]?.(excuse) ?? false;
+export function isAllowed(omission: Omission): boolean {
+  return rules[omission.entry.reason]?.(omission) ?? false;
 }
 
-/** run_once leaves out all but the latest of what is due once the oldest is too late; skip only what is itself too late. */
-function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): boolean {
-  const { misfire } = life.job;
+/**
+ * run_once leaves out all due occurrences but the latest once the oldest is too late; skip leaves out only an
+ * occurrence that is itself too late.
+ */
+function isMisfire({ entry: { from, recordedAt }, nominal, history }: Omission): boolean {
+  const { misfire } = history.job;
   if (recordedAt < nominal) return false;
   if (misfire.policy === "run_once") return recordedAt - from > misfire.thresholdMs;
   return misfire.policy === "skip" && recordedAt - nominal > misfire.thresholdMs;
 }
 
-/** A run says when it ended before its end is committed, and is live for everybody else until then. */
+/** The end of a run is recorded before it is committed, and other transactions see the run as live until then. */
 const commitMs = 2_000;
 
-/** skip: some other run of the job was live between the occurrence and its entry. queue_one: one that had not begun. */
-function isOverlap({ entry: { recordedAt }, nominal, life, runs, begunAt }: Excuse): boolean {
-  const { overlap } = life.job;
+/** skip: another run of the job was live between the occurrence and its entry. queue_one: another run had not begun. */
+function isOverlap({ entry: { recordedAt }, nominal, history, runs, begunAt }: Omission): boolean {
+  const { overlap } = history.job;
   if ((overlap !== "skip" && overlap !== "queue_one") || recordedAt < nominal) return false;
   const isLive = ({ createdAt, finishedAt }: RunRow): boolean =>
     createdAt <= recordedAt && (finishedAt ?? recordedAt) + commitMs >= nominal;
@@ -47,32 +50,32 @@ function isOverlap({ entry: { recordedAt }, nominal, life, runs, begunAt }: Excu
   return runs.some((run) => run.nominal !== nominal && isLive(run) && (overlap === "skip" || isWaiting(run)));
 }
 
-/** A change came while it still waited: for others that were caught up, one after the other, or for the end of its window. */
-function isSuperseded({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  return mayWait(life, nominal) && isDuringChange(life, recordedAt) && nominal <= recordedAt;
+/** A change took effect while the occurrence waited: for the catch-up of earlier ones, or for the end of its window. */
+function isSuperseded({ entry: { recordedAt }, nominal, history }: Omission): boolean {
+  return mayWait(history, nominal) && isDuringChange(history, recordedAt) && nominal <= recordedAt;
 }
 
-/** A pause came while it still waited: it belongs to the pause then, and its end left it out. */
-function isLeftToPause({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  const wasPaused = life.changes.some(
+/** A pause began while the occurrence waited, so that it counts as inside the pause, whose end left it out. */
+function isLeftToPause({ entry: { recordedAt }, nominal, history }: Omission): boolean {
+  const wasPaused = history.changes.some(
     ({ change, sentAt, settledAt }) =>
       change.kind === "pause" && sentAt < recordedAt && nominal <= (settledAt ?? Number.POSITIVE_INFINITY),
   );
-  return mayWait(life, nominal) && wasPaused && isDuringChange(life, recordedAt);
+  return mayWait(history, nominal) && wasPaused && isDuringChange(history, recordedAt);
 }
 
-const mayWait = (life: Life, nominal: number): boolean =>
-  catchesUp(life) || (life.job.window?.mode === "hold" && isInside(life.job.window, nominal));
+const mayWait = (history: JobHistory, nominal: number): boolean =>
+  catchesUp(history) || (history.job.window?.mode === "hold" && isInside(history.job.window, nominal));
 
-const catchesUp = ({ job, changes }: Life): boolean =>
+const catchesUp = ({ job, changes }: JobHistory): boolean =>
   job.misfire.policy === "run_all" ||
   changes.some(({ change }) => change.kind === "resume" && change.missed !== "none");
 
-const isDuringChange = ({ changes }: Life, at: number): boolean =>
+const isDuringChange = ({ changes }: JobHistory, at: number): boolean =>
   changes.some(({ sentAt, settledAt }) => sentAt <= at && at < (settledAt ?? Number.POSITIVE_INFINITY) + 1);
 
-/** It waited for the end of its window, and another was fired in its place. */
-function isHeldBack({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  const { window, misfire } = life.job;
+/** The occurrence waited for the end of its window, and a later one fired in its place. */
+function isHeldBack({ entry: { recordedAt }, nominal, history }: Omission): boolean {
+  const { window, misfire } = history.job;
   return isInside(window, nominal) && recordedAt >= window.to && misfire.policy !== "run_all";
 }

@@ -1,4 +1,4 @@
-/** What must never be. */
+/** The kinds of violation, each of which fails a run. */
 export const violationKinds = [
   "MISSED",
   "UNDONE",
@@ -20,16 +20,16 @@ export interface Violation {
 
 export interface Verdict {
   readonly targets: { readonly ok: number; readonly skipped: number; readonly optional: number };
-  /** Ends of runs that jobs follow. */
-  readonly followed: { readonly ok: number; readonly optional: number };
+  /** Upstream ends that dependent jobs wait for. */
+  readonly upstreamEnds: { readonly ok: number; readonly optional: number };
   readonly runs: {
     readonly ok: number;
     readonly repeated: number;
-    /** Ended to make room for a newer one. */
+    /** Ended because a newer run replaced it. */
     readonly replaced: number;
-    readonly buried: number;
+    readonly abandoned: number;
   };
-  /** From the nominal instant to the first start that the journal saw, in ascending order. */
+  /** From the nominal instant to the first start in the journal, in ascending order. */
   readonly lateMs: readonly number[];
   readonly violations: readonly Violation[];
 }

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.js";
 
-/** Each takes away what jobs after others rest on. */
+/** Each breaks a rule of dependent jobs. */
 export const afterMutants: readonly Mutant[] = [
   {
     name: "end-not-written-down",
@@ -25,7 +25,7 @@ export const afterMutants: readonly Mutant[] = [
         from: "if (rowCount !== ends.length)",
         to: "if (rowCount > ends.length)",
       },
-      // The id of the run is the second guard.
+      // The derived id of the run is the second guard.
       {
         in: "engine/src/dependencies/follower.ts",
         from: "const id = occurrenceRunId(jobId, nominal, `after:${runId}`);",

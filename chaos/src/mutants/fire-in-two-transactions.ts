@@ -2,7 +2,7 @@ import type { Mutant } from "./mutant.js";
 
 const make = `
 -- name: due.make
--- purpose: the mutant's second transaction: runs of jobs that were moved on before
+-- purpose: the mutant's second transaction: runs of jobs whose next occurrence was already advanced
 -- params: $1 ids uuid[], $2 job ids uuid[], $3 nominals timestamptz[], $4 ranks bigint[]
 -- fence: none
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
@@ -24,11 +24,11 @@ const secondTransaction = `(fire, values).then(async (answer) => {
   return answer;
 })).rows;`;
 
-/** Moves the job on, and makes its run afterwards: whoever dies between the two loses the occurrence. */
+/** Advances the job first and creates its run afterwards: a node that dies between the two loses the occurrence. */
 export const fireInTwoTransactions: Mutant = {
   name: "fire-in-two-transactions",
   shownBy: ["MISSED"],
-  // Whoever does not see the answer to the first does not come to the second.
+  // A node that does not receive the answer to the first transaction never begins the second.
   faults: ["lose_fire"],
   edits: [
     { in: "due.fire", from: "  where p.outcome = 'fired'\n", to: "  where p.outcome = 'fired' and false\n" },

@@ -1,8 +1,8 @@
 import type { Mutant } from "./mutant.js";
 
 /**
- * Each takes away one of two guards. The other holds, so the judge must find nothing wrong; and it must be seen at work: the
- * statement that it is in refused writes.
+ * Each removes one of two guards. The other one still holds, so the judge must find no violation, and the statement that contains it
+ * must have refused writes.
  */
 export const guardedMutants: readonly Mutant[] = [
   {

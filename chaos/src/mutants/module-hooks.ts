@@ -1,4 +1,4 @@
-/** Runs beside the product's main thread and hands it the changed text of the modules that a mutant names. */
+/** Module hooks in a thread of the product's process, which replace the text of the modules that a mutant names. */
 import type { LoadHook } from "node:module";
 import { type Mutant, moduleAt, mutateModule, mutatedModules } from "./mutant.js";
 import { mutantNamed } from "./mutants.js";

@@ -6,7 +6,7 @@ import { policyMutants } from "./policies.js";
 
 const inFire = (from: string, to: string): Edit => ({ in: "due.fire", from, to });
 
-/** Which occurrence it is, compared with the row. */
+/** The comparison of the occurrence with the row. */
 const whichOccurrence: readonly Edit[] = [
   inFire(" and d.next_nominal_at = i.nominal_at", ""),
   inFire("      and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
@@ -18,7 +18,7 @@ const uniqueKey = inFire(
   "unnest(($16::uuid[])[g.first : g.last])",
   "case when $16::uuid[] is not null then gen_random_uuid() end",
 );
-/** Nobody is told of anything: what a node knows is as old as its last full look. */
+/** No notification is sent, so what a node knows is as old as its last full scan. */
 const noHint: Edit = {
   in: "store/src/db/notifier.ts",
   from: "if (this.#pending.size >= maxPending)",
@@ -35,12 +35,12 @@ const noHints: readonly Edit[] = [
   },
 ];
 
-/** Each takes away what one promise rests on: the judge must fail it. */
+/** Each breaks one promise: the judge must find a violation. */
 const fatalMutants: readonly Mutant[] = [
   {
     name: "completion-without-fence",
     shownBy: ["STALE FENCE ACCEPTED"],
-    // Results must come late, and from somebody who is not believed to live any more.
+    // Results must arrive late, from a worker that the server counts as lost.
     faults: ["freeze", "cut"],
     edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
       in: statement,
@@ -65,7 +65,7 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "fire-without-any-guard",
     shownBy: ["DOUBLE"],
-    // Fires must come late, after others have done them.
+    // Fires must arrive late, after another node has done them.
     faults: ["cut", "freeze", "deaf"],
     edits: [
       ...whichOccurrence,
@@ -77,7 +77,7 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "fire-without-compare-and-set",
     shownBy: ["DOUBLE", "UNEXPECTED", "MISSED"],
-    // The fence stays: a wheel must be stale for it to show, and without hints each is, until its next full look.
+    // The fence stays, so only a stale wheel shows it; without notifications every wheel is stale until its next full scan.
     faults: [],
     edits: [...noHints, ...whichOccurrence, whichVersion, whichRuns, uniqueKey],
   },
@@ -97,7 +97,7 @@ const fatalMutants: readonly Mutant[] = [
   fireInTwoTransactions,
   {
     name: "result-of-any-claim",
-    // A worker over HTTP that reports an older claim of a run which it has; the statement gets the newer claim's fence.
+    // A worker over HTTP reports an older claim of a run that it holds, and the statement gets the newer claim's fence.
     shownBy: ["STALE FENCE ACCEPTED"],
     edits: [
       {
@@ -155,6 +155,6 @@ export const mutantNames: readonly string[] = mutants.map((mutant) => mutant.nam
 
 export function mutantNamed(name: string): Mutant {
   const mutant = mutants.find((one) => one.name === name);
-  if (mutant === undefined) throw new Error(`there is no mutant ${name}; there are ${mutantNames.join(", ")}`);
+  if (mutant === undefined) throw new Error(`There is no mutant ${name}; the mutants are ${mutantNames.join(", ")}.`);
   return mutant;
 }

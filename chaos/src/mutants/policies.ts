@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.js";
 
-/** Each takes away what a policy of jobs rests on. */
+/** Each breaks a policy of jobs. */
 export const policyMutants: readonly Mutant[] = [
   {
     name: "overlap-ignored",
@@ -28,7 +28,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: "replaced-but-not-stopped",
     shownBy: ["OVERLAP"],
-    // Faults would be an excuse for what is not stopped.
+    // A fault would explain a run that was not stopped.
     faults: [],
     edits: [
       {

@@ -1,10 +1,10 @@
 /**
- * Loaded before the product with `--import …/preload.js?mutant=NAME`: its reads of statement files and its modules come back
- * changed. The product itself has no such switch.
+ * Loaded before the product with `--import …/preload.js?mutant=NAME`: changes the statement files and modules that the product
+ * reads. The product itself has no such switch.
  */
 import fs from "node:fs";
 import { register, syncBuiltinESMExports } from "node:module";
-import { mutateStatements } from "./mutant.js";
+import { isStatementFile, mutateStatements } from "./mutant.js";
 import { mutantNamed } from "./mutants.js";
 
 const mutant = mutantNamed(new URL(import.meta.url).searchParams.get("mutant") ?? "");
@@ -12,8 +12,7 @@ const mutant = mutantNamed(new URL(import.meta.url).searchParams.get("mutant") ?
 const read = fs.readFileSync;
 const readChanged = (...args: Parameters<typeof read>): string | Buffer => {
   const content = read(...args);
-  const isStatements = typeof content === "string" && /\/engine\/sql\/[a-z_-]+\.sql$/.test(String(args[0]));
-  return isStatements ? mutateStatements(mutant, content) : content;
+  return typeof content === "string" && isStatementFile(String(args[0])) ? mutateStatements(mutant, content) : content;
 };
 Object.assign(fs, { readFileSync: readChanged });
 syncBuiltinESMExports();

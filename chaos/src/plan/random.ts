@@ -1,4 +1,4 @@
-/** Choices that follow from a seed alone (mulberry32): the same seed makes the same run's plan. */
+/** Draws from a seed alone (mulberry32): the same seed gives the same plan. */
 export class SeededRandom {
   #state: number;
 
@@ -16,17 +16,17 @@ export class SeededRandom {
   }
 
   /** A whole number, both ends included. */
-  between(least: number, most: number): number {
-    return least + Math.floor(this.next() * (most - least + 1));
+  between(min: number, max: number): number {
+    return min + Math.floor(this.next() * (max - min + 1));
   }
 
   pick<Choice>(choices: readonly Choice[]): Choice {
     const choice = choices[this.between(0, choices.length - 1)];
-    if (choice === undefined) throw new Error("nothing to choose from");
+    if (choice === undefined) throw new Error("There is nothing to choose from.");
     return choice;
   }
 
-  /** All of them, in any order. */
+  /** All choices in a drawn order. */
   shuffle<Choice>(choices: readonly Choice[]): Choice[] {
     const left = [...choices];
     return choices.flatMap(() => left.splice(this.between(0, left.length - 1), 1));

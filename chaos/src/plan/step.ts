@@ -1,16 +1,19 @@
 /**
- * Where a node can be killed: around a request of this name to the database. `before` it is never sent; `after` it is done, and the
- * node does not live to see the answer.
+ * Where a node can be killed: around its request of this name to the database. `before`: the request is never sent. `after`: the
+ * database executes it, and the node does not receive the answer.
  */
 export interface Step {
   readonly when: "before" | "after";
   readonly statement: string;
 }
 
-/** The end of a transaction, as it stands on the wire; all other statements go by their names. */
+/** The commit of a transaction as its bytes on the wire; every other statement appears there under its name. */
 export const commit = "commit\0";
 
-/** Each in a fire, a settlement, an admission, a promotion, a claim, the end of a run, a job that hears of it, a heartbeat or a takeover. */
+/**
+ * Statements of a fire, a job transaction, an admission, a promotion, a claim, the end of a run, its delivery to dependent jobs, a
+ * heartbeat and a takeover.
+ */
 const statements = [
   "due.fire",
   "settlement.lock_due",

@@ -1,9 +1,9 @@
-import type { Range } from "./fault-spans.js";
+import type { Range } from "./fault.js";
 import type { SeededRandom } from "./random.js";
 
 /**
- * What is done to a worker of its own process. worker_kill: kill -9, started again later. worker_freeze: SIGSTOP for longer than it may be
- * silent, then SIGCONT. worker_lose: its polls are taken and the answers lost.
+ * Faults of the regular external worker. worker_kill: SIGKILL, started again later. worker_freeze: SIGSTOP for longer
+ * than the worker timeout, then SIGCONT. worker_lose: the server receives its polls, and the answers are lost.
  */
 export const workerFaultKinds = ["worker_kill", "worker_freeze", "worker_lose"] as const;
 
@@ -17,14 +17,14 @@ export interface WorkerFault {
 
 const quietMs = 5_000;
 
-/** One after the other, each kind in its turn. */
+/** Plans one fault after the other; every kind once before any repeats. */
 export function planWorkerFaults(
   random: SeededRandom,
-  { loadMs, silenceMs }: { readonly loadMs: number; readonly silenceMs: number },
+  { loadMs, workerTimeoutMs }: { readonly loadMs: number; readonly workerTimeoutMs: number },
 ): WorkerFault[] {
   const lasts: Readonly<Record<WorkerFaultKind, Range>> = {
     worker_kill: [500, 3_000],
-    worker_freeze: [silenceMs + 1_500, silenceMs + 4_000],
+    worker_freeze: [workerTimeoutMs + 1_500, workerTimeoutMs + 4_000],
     worker_lose: [500, 2_000],
   };
   const faults: WorkerFault[] = [];

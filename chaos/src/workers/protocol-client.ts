@@ -1,34 +1,34 @@
 import { parseId } from "@carillon/core";
 
-export interface Held {
+export interface HeldRun {
   readonly run_id: string;
   readonly fence: number;
 }
 
-export interface Given extends Held {
+export interface AssignedRun extends HeldRun {
   readonly payload: unknown;
 }
 
-export interface Result extends Held {
+export interface Result extends HeldRun {
   readonly started_ago_ms: number;
   readonly outcome: "succeeded" | "failed" | "cancelled";
   readonly output?: unknown;
   readonly error?: { readonly type: string; readonly message: string; readonly retryable: boolean };
 }
 
-export interface Polled {
-  readonly runs: readonly Given[];
+export interface PollAnswer {
+  readonly runs: readonly AssignedRun[];
   readonly refused: readonly string[];
-  readonly stops: readonly Held[];
-  readonly lost: readonly Held[];
+  readonly stops: readonly HeldRun[];
+  readonly lost: readonly HeldRun[];
 }
 
-/** The session is over. */
-export class Gone extends Error {}
+/** The server has ended the session. */
+export class SessionEnded extends Error {}
 
 const callLimitMs = 4_000;
 
-/** The worker protocol by hand: whoever uses it can say whatever it likes. */
+/** A hand-written client of the worker protocol, which can send any message, also a false one. */
 export class ProtocolClient {
   readonly #urls: readonly string[];
   #calls = 0;
@@ -38,25 +38,25 @@ export class ProtocolClient {
   }
 
   async register(slots: number): Promise<string> {
-    const worker = { name: "liar", queues: ["*"], tasks: ["http"], slots, ahead: 0 };
+    const worker = { name: "rogue", queues: ["*"], tasks: ["http"], slots, ahead: 0 };
     return (await this.#post<{ id: string }>("/v1/workers:register", worker)).id;
   }
 
-  /** Sends results from a session that is given nothing. */
-  async slander(id: string, results: readonly Result[]): Promise<Polled> {
+  /** Sends results from a session that holds no runs. */
+  async sendUnowned(id: string, results: readonly Result[]): Promise<PollAnswer> {
     return this.#post(`/v1/workers/${id}:poll`, { held: [], results, draining: true });
   }
 
-  poll(id: string, body: { held: readonly Held[]; results: readonly Result[] }): Promise<Polled> {
+  poll(id: string, body: { held: readonly HeldRun[]; results: readonly Result[] }): Promise<PollAnswer> {
     return this.#post(`/v1/workers/${id}:poll`, { ...body, wait_ms: 500 });
   }
 
-  async heartbeat(id: string, begun: readonly Held[]): Promise<void> {
+  async heartbeat(id: string, begun: readonly HeldRun[]): Promise<void> {
     const started = begun.map((run) => ({ ...run, ago_ms: 0 }));
     await this.#post(`/v1/workers/${id}:heartbeat`, { started });
   }
 
-  /** Runs that are at work somewhere. */
+  /** The ids of runs that are running on any worker. */
   async running(): Promise<string[]> {
     const { runs } = await this.#call<{ runs: { id: string }[] }>("/v1/runs?status=running&page_size=20", {});
     return runs.map(({ id }) => parseId("run", id));
@@ -67,16 +67,16 @@ export class ProtocolClient {
     return this.#call(path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  /** A call that fails goes to another node the next time. */
+  /** After a failed call, the next call uses another node. */
   async #call<Answer>(path: string, init: RequestInit): Promise<Answer> {
     const url = this.#urls[this.#calls % this.#urls.length] ?? "";
     try {
       const response = await fetch(new URL(path, url), { ...init, signal: AbortSignal.timeout(callLimitMs) });
-      if (response.status === 410) throw new Gone();
-      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
+      if (response.status === 410) throw new SessionEnded();
+      if (!response.ok) throw new Error(`A node answered ${path} with ${response.status}.`);
       return (await response.json()) as Answer;
     } catch (error) {
-      if (!(error instanceof Gone)) this.#calls++;
+      if (!(error instanceof SessionEnded)) this.#calls++;
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayHaveCost, undisturbedMs } from "../../src/judge/causes.js";
+import { mayExplainRetry, undisturbedMs } from "../../src/judge/causes.js";
 import type { DoneFault } from "../../src/judge/evidence.js";
 
 const fault = (from: number, until: number, kind: DoneFault["kind"] = "kill"): DoneFault => ({
@@ -9,11 +9,11 @@ const fault = (from: number, until: number, kind: DoneFault["kind"] = "kill"): D
   until,
 });
 
-describe("the cause of a further try", () => {
+describe("the cause of a repeated attempt", () => {
   const costs = (one: DoneFault): boolean =>
-    mayHaveCost({ faults: [one], aftermathMs: 1_000 }, { from: 5_000, to: 9_000 });
+    mayExplainRetry({ faults: [one], aftermathMs: 1_000 }, { from: 5_000, to: 9_000 });
 
-  it("is a fault between the two, or one shortly before", () => {
+  it("a fault between two attempts, or shortly before, explains the second one", () => {
     expect([fault(6_000, 7_000), fault(1_000, 4_000), fault(1_000, 9_500), fault(9_000, 9_900)].map(costs)).toEqual([
       true,
       true,
@@ -23,21 +23,21 @@ describe("the cause of a further try", () => {
     expect([fault(1_000, 3_999), fault(9_001, 9_900)].map(costs)).toEqual([false, false]);
   });
 
-  it("is a stall of the machine as well, but no fault that costs no worker", () => {
+  it("a stall of the machine explains a repeated attempt, and a moved clock does not", () => {
     expect(costs(fault(6_000, 7_000, "stall"))).toBe(true);
     expect(costs(fault(6_000, 7_000, "clock"))).toBe(false);
   });
 });
 
-describe("the time that no fault covers", () => {
+describe("the undisturbed time", () => {
   const span = { from: 1_000, to: 10_000, settleMs: 500 };
 
-  it("is all of it where there is none, and none where one covers all", () => {
+  it("the undisturbed time is all of a span without faults, and none of a span under one fault", () => {
     expect(undisturbedMs([fault(0, 400), fault(10_000, 12_000)], span)).toBe(9_000);
     expect(undisturbedMs([fault(0, 20_000)], span)).toBe(0);
   });
 
-  it("counts what several cover once, with what each takes to settle", () => {
+  it("the undisturbed time counts overlapping faults once, each with its time to settle", () => {
     expect(undisturbedMs([fault(4_000, 5_000), fault(2_000, 4_500), fault(0, 1_000)], span)).toBe(500 + 4_500);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkFreshness } from "../../src/mutants/freshness.js";
+import { checkFreshness } from "../../src/mutants/check-freshness.js";
 import { type Mutant, moduleAt, mutateModule, mutateStatements } from "../../src/mutants/mutant.js";
 import { mutantNamed, mutants } from "../../src/mutants/mutants.js";
 
@@ -13,39 +13,39 @@ const mutant: Mutant = {
 };
 const file = "-- name: a.a\none\n\n-- name: a.b\none\n";
 
-describe("a mutant", () => {
-  it.each(named)("%s finds its texts in the sources", (_name, one) => {
+describe("mutants", () => {
+  it.each(named)("the mutant %s finds its texts in the sources", (_name, one) => {
     expect(() => checkFreshness(one, "source")).not.toThrow();
   });
 
-  it("has either another guard or what it shows by", () => {
+  it("every mutant has either another guard or the violations that reveal it", () => {
     for (const { guardedBy, shownBy } of mutants) expect(guardedBy === undefined).toBe(shownBy !== undefined);
   });
 
-  it("changes the statement that it names and no other", () => {
+  it("a mutant changes the statement that it names and no other", () => {
     expect(mutateStatements(mutant, file)).toBe("-- name: a.a\none\n\n-- name: a.b\ntwo\n");
     expect(mutateStatements(mutant, "-- name: a.a\none\n")).toBe("-- name: a.a\none\n");
   });
 
-  it("changes the module that it names, found by the address of its build", () => {
+  it("a mutant changes the module that it names, found by the URL of the built module", () => {
     expect(moduleAt("file:///x/packages/engine/dist/store/y.js")).toBe("engine/src/store/y.ts");
     expect(moduleAt("node:fs")).toBeNull();
     expect(mutateModule(mutant, "engine/src/x.ts", "left, then")).toBe("right, then");
     expect(mutateModule(mutant, "engine/src/y.ts", "left, then")).toBe("left, then");
   });
 
-  it("whose text is gone from the product, or stands there twice, is refused", () => {
-    expect(() => mutateModule(mutant, "engine/src/x.ts", "nothing")).toThrow("finds 0 times");
-    expect(() => mutateStatements(mutant, `${file}one\n`)).toThrow("finds 2 times");
+  it("a mutant whose text is missing in the product, or occurs twice, is refused", () => {
+    expect(() => mutateModule(mutant, "engine/src/x.ts", "nothing")).toThrow(" 0 times in");
+    expect(() => mutateStatements(mutant, `${file}one\n`)).toThrow(" 2 times in");
   });
 
-  it("whose statement is gone from the product is refused", () => {
+  it("a mutant whose statement is missing in the product is refused", () => {
     expect(() => checkFreshness({ name: "m", edits: [{ in: "a.b", from: "x", to: "" }] }, "source")).toThrow(
       "finds no statement a.b",
     );
   });
 
-  it("that nobody knows is refused with the names of those that exist", () => {
+  it("an unknown mutant is refused with the names of those that exist", () => {
     expect(() => mutantNamed("tame")).toThrow("completion-without-fence");
   });
 });

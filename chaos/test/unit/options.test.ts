@@ -5,8 +5,8 @@ import { readOptions, replayArgs } from "../../src/options.js";
 
 const read = (line: string) => readOptions(line.split(" ").filter(Boolean), () => 4711);
 
-describe("options", () => {
-  it("without any ask for five minutes on two nodes with a drawn seed", () => {
+describe("the options", () => {
+  it("the defaults are five minutes on two nodes with a drawn seed", () => {
     expect(read("")).toEqual({
       seed: 4711,
       loadMs: 300_000,
@@ -14,7 +14,7 @@ describe("options", () => {
       mutant: null,
       faults: null,
       mutantSeeds: null,
-      tried: mutantNames,
+      triedMutants: mutantNames,
       json: null,
       keep: false,
     });
@@ -26,17 +26,17 @@ describe("options", () => {
     "--short --seed 9 --faults clock,pool",
     "--short --seed 9 --faults none",
     "--short --seed 9 --mutant lease-by-local-clock",
-  ])("that are printed for a replay of %s mean the same run", (line) => {
+  ])("the printed options repeat the run of %s", (line) => {
     expect(read(replayArgs(read(line)))).toEqual(read(line));
   });
 
-  it("of a mutant bring the faults that show it", () => {
+  it("--mutant selects the faults that reveal the mutant", () => {
     expect(read("--mutant lease-by-local-clock").faults).toEqual(["clock"]);
   });
 
-  it("for all mutants are the short form over two seeds, or others", () => {
+  it("--mutants uses the short form and two seeds, unless other seeds or minutes are given", () => {
     expect(read("--mutants")).toMatchObject({ mutantSeeds: [1, 2], loadMs: 72_000 });
-    expect(read("--mutants --only window-ignored,overlap-ignored").tried).toEqual([
+    expect(read("--mutants --only window-ignored,overlap-ignored").triedMutants).toEqual([
       "window-ignored",
       "overlap-ignored",
     ]);
@@ -52,14 +52,14 @@ describe("options", () => {
     "--mutants --seeds 1,,2",
     "--mutants --only tame",
     "--loud",
-  ])("%s is wrong usage, exit code 2", async (line) => {
+  ])("%s is wrong usage and gives exit code 2", async (line) => {
     expect(() => read(line)).toThrow(/--|mutant/);
     const said: string[] = [];
     expect(await main(line.split(" "), (text) => said.push(text))).toBe(2);
     expect(said.join("\n")).toContain("Exit codes");
   });
 
-  it("--help says how it is used and does nothing else", async () => {
+  it("--help prints the usage and does nothing else", async () => {
     const said: string[] = [];
     expect(await main(["--mutants", "--help"], (text) => said.push(text))).toBe(0);
     expect(said).toEqual([expect.stringContaining("--seed S      repeats a plan")]);

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FaultKind, faultKinds } from "../../src/plan/fault.js";
+import { ruleFrom } from "../../src/plan/job.js";
 import { type PlanBounds, planFaults } from "../../src/plan/plan-faults.js";
 import { planLines, planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
-import { ruleFrom } from "../../src/plan/rule.js";
 
 const limits = { leaseMs: 5_000, workerTimeoutMs: 3_000 };
 const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };
@@ -13,12 +13,12 @@ const seeds = Array.from({ length: 50 }, (_, seed) => seed);
 const kindsOf = (seed: number, plan = bounds): Set<FaultKind> =>
   new Set(planFaults(new SeededRandom(seed), plan).map((fault) => fault.kind));
 
-describe("a plan", () => {
+describe("the plan of a run", () => {
   const request = { ...bounds, seed: 7, recurring: 10 };
 
   afterEach(() => void vi.useRealTimers());
 
-  it("is the same to the last byte for a seed, whenever it is made, and another for another seed", () => {
+  it("a seed gives the same plan to the byte at any time, and another seed another plan", () => {
     const text = (seed: number, at: number): string => {
       vi.useFakeTimers({ now: at });
       return JSON.stringify(planRun({ ...request, seed }));
@@ -27,7 +27,7 @@ describe("a plan", () => {
     expect(text(7, begin)).not.toBe(text(8, begin));
   });
 
-  it("is printed with a digest of all of it, so that equal lines are equal plans", () => {
+  it("the digest covers all of a plan, so that equal lines mean equal plans", () => {
     const plan = planRun(request);
     const [first, ...faults] = planLines(request, plan);
     expect(faults).toHaveLength(plan.faults.length + (plan.workerFaults ?? []).length);
@@ -35,7 +35,7 @@ describe("a plan", () => {
     expect(planLines(request, { ...plan, workload })[0]).not.toBe(first);
   });
 
-  it("begins with a kill, ends within the load, and never does two faults to one node at a time", () => {
+  it("a plan begins with a kill, ends within the load, and never has two faults on one node at a time", () => {
     for (const seed of seeds) {
       const faults = planFaults(new SeededRandom(seed), bounds);
       expect(faults[0]?.kind).toBe("kill");
@@ -49,11 +49,11 @@ describe("a plan", () => {
     }
   });
 
-  it("of five minutes has every kind of fault, whatever the seed", () => {
+  it("a plan of five minutes has every kind of fault with any seed", () => {
     for (const seed of seeds) expect(kindsOf(seed)).toEqual(new Set(faultKinds));
   });
 
-  it("of the short form has the overture, and on three nodes almost every kind", () => {
+  it("a plan of the short form has the opening faults, and on three nodes almost every kind", () => {
     for (const seed of seeds) {
       const [first, ...rest] = planFaults(new SeededRandom(seed), short).map((fault) => fault.kind);
       expect([first, ...rest.slice(0, 3)]).toEqual(["kill", "freeze", "freeze", "lose_fire"]);
@@ -63,16 +63,16 @@ describe("a plan", () => {
     expect(new Set(drawn)).toEqual(new Set(faultKinds));
   });
 
-  it("of the tier in npm test has every kind", () => {
+  it("the plan of the npm test tier has every kind of fault", () => {
     expect(kindsOf(1, short)).toEqual(new Set(faultKinds));
   });
 
-  it("of some kinds has only those", () => {
+  it("a plan of some kinds has only those", () => {
     expect(kindsOf(1, { ...bounds, kinds: ["clock", "pool"] })).toEqual(new Set(["clock", "pool"]));
     expect(kindsOf(1, { ...bounds, kinds: [] })).toEqual(new Set());
   });
 
-  it("changes many jobs, one change after the other, and half of them within milliseconds of an occurrence", () => {
+  it("a plan changes many jobs, in order, and about half of them within milliseconds of an occurrence", () => {
     const { workload } = planRun({ ...request, recurring: 400 });
     const changed = workload.filter(({ changes }) => changes.length > 0);
     expect(new Set(changed.flatMap(({ changes }) => changes.map(({ change }) => change.kind)))).toEqual(
@@ -93,7 +93,7 @@ describe("a plan", () => {
     expect(near / all).toBeLessThan(0.65);
   });
 
-  it("has jobs of every overlap policy, whatever the seed", () => {
+  it("a plan has jobs of every overlap policy with any seed", () => {
     const all = ["allow", "cancel_running", "queue_all", "queue_one", "skip"];
     for (const seed of seeds) {
       const { workload } = planRun({ ...request, seed, recurring: 30 });
@@ -101,19 +101,19 @@ describe("a plan", () => {
     }
   });
 
-  it("has jobs in windows that hold and that skip, jobs with a calendar, and a herd, whatever the seed", () => {
+  it("a plan has jobs in holding and skipping windows, jobs with a calendar, and a herd with any seed", () => {
     for (const seed of seeds) {
-      const { workload, surroundings } = planRun({ ...request, ...short, seed, recurring: 36 });
+      const { workload, constraints } = planRun({ ...request, ...short, seed, recurring: 36 });
       const jobs = workload.map(({ job }) => job);
       expect(new Set(jobs.flatMap(({ window }) => window?.mode ?? []))).toEqual(new Set(["hold", "skip"]));
-      expect(jobs.filter(({ followsCalendar }) => followsCalendar).length).toBeGreaterThan(2);
-      expect(surroundings.flips.map(({ closes }) => closes)).toEqual([true, false, true]);
+      expect(jobs.filter(({ excludesCalendar }) => excludesCalendar).length).toBeGreaterThan(2);
+      expect(constraints.flips.map(({ closes }) => closes)).toEqual([true, false, true]);
       const times = jobs.flatMap(({ rule }) => (rule.kind === "at" ? rule.at : []));
       expect(times.filter((at) => at === 36_000).length).toBeGreaterThanOrEqual(40);
     }
   });
 
-  it("of twenty minutes has one-off jobs that are stored apart until their time is near", () => {
+  it("a plan of twenty minutes has far-future one-off jobs", () => {
     const aheadMs = (loadMs: number): number =>
       Math.max(
         ...planRun({ ...request, loadMs }).workload.map(({ createAtMs, job }) =>
@@ -124,7 +124,7 @@ describe("a plan", () => {
     expect(aheadMs(300_000)).toBeLessThan(20_000);
   });
 
-  it("counts instants from its begin", () => {
+  it("a rule counts its instants from the begin of the plan", () => {
     const every = { kind: "every", everyMs: 1_000, startsAt: -500, endsAt: 9_000 } as const;
     expect(ruleFrom(begin, every)).toEqual({ ...every, startsAt: begin - 500, endsAt: begin + 9_000 });
     expect(ruleFrom(begin, { kind: "at", at: 70 })).toEqual({ kind: "at", at: begin + 70 });

@@ -1,27 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { StallWatch } from "../../src/cluster/stall-watch.js";
+import { StallMonitor } from "../../src/cluster/stall-monitor.js";
 
 const begin = Date.UTC(2026, 0, 5, 12);
-/** The machine does nothing for so long, and then goes on. */
+/** The process gets no CPU time for this long. */
 function stall(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
   vi.advanceTimersByTime(200);
 }
 
-describe("the watch over the machine", () => {
+describe("the stall monitor", () => {
   beforeEach(() => void vi.useFakeTimers({ now: begin }));
   afterEach(() => void vi.useRealTimers());
 
-  it("sees nothing where every look comes in time", () => {
-    const watch = new StallWatch(() => []);
+  it("the stall monitor reports no stall if every sample is on time", () => {
+    const watch = new StallMonitor(() => []);
     vi.advanceTimersByTime(60_000);
     watch.stop();
     expect(watch.stalls).toEqual([]);
     expect(watch.starvation).toBe(0);
   });
 
-  it("notes a time in which it did not get to look, and the share of all such times", () => {
-    const watch = new StallWatch(() => []);
+  it("the stall monitor records a late sample as a stall, and the share of all late time", () => {
+    const watch = new StallMonitor(() => []);
     vi.advanceTimersByTime(5_000);
     stall(2_000);
     vi.advanceTimersByTime(1_000);
@@ -31,8 +31,8 @@ describe("the watch over the machine", () => {
     expect(watch.starvation).toBeCloseTo(2_800 / 9_200, 5);
   });
 
-  it("asks nothing of a process that is gone", () => {
-    const watch = new StallWatch(() => [2 ** 30]);
+  it("the stall monitor ignores a process that has exited", () => {
+    const watch = new StallMonitor(() => [2 ** 30]);
     vi.advanceTimersByTime(10_000);
     watch.stop();
     expect(watch.stalls).toEqual([]);

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Change } from "../../src/plan/change.js";
-import type { ChaosJob } from "../../src/plan/job.js";
-import type { Rule } from "../../src/plan/rule.js";
-import { chooseWorld } from "../../src/targets/choose-world.js";
-import { instantsOf } from "../../src/targets/instants.js";
-import type { DoneChange, Life } from "../../src/targets/life.js";
-import type { Target } from "../../src/targets/target.js";
-import { targetsIn } from "../../src/targets/targets-in.js";
+import type { Change, ChaosJob, Rule } from "../../src/plan/job.js";
+import type { DoneChange, JobHistory } from "../../src/targets/job-history.js";
+import { type Target, chooseTimeline, instantsOf, targetsIn } from "../../src/targets/targets.js";
 
 const begin = Date.UTC(2026, 0, 5, 12);
 const everySecond: Rule = { kind: "every", everyMs: 1_000, startsAt: begin, endsAt: begin + 9_000 };
@@ -18,22 +13,22 @@ const job: ChaosJob = {
   overlap: "allow",
   misfire: { policy: "run_once", thresholdMs: 60_000 },
   window: null,
-  followsCalendar: false,
+  excludesCalendar: false,
 };
 const done = (change: Change, sent: number, settled: number | null): DoneChange => ({
   change,
   sentAt: begin + sent,
   settledAt: settled === null ? null : begin + settled,
 });
-const life = (...changes: DoneChange[]): Life => ({
+const history = (...changes: DoneChange[]): JobHistory => ({
   job,
   sentAt: begin - 100,
   acknowledgedAt: begin - 50,
   changes,
   runNows: [],
 });
-/** The seconds that run, and those that a pause left out. */
-const fatesOf = (one: Life, effects: (number | null)[]) => {
+/** The seconds of the targets that run, and of those that a pause left out. */
+const fatesOf = (one: JobHistory, effects: (number | null)[]) => {
   const targets = targetsIn(
     one,
     effects.map((at) => (at === null ? null : begin + at)),
@@ -43,9 +38,9 @@ const fatesOf = (one: Life, effects: (number | null)[]) => {
   return { run: secondsOf("run"), paused: secondsOf("paused") };
 };
 
-describe("targets", () => {
-  it("of an interval count from its start, and are required after the acknowledgement", () => {
-    const targets = targetsIn({ ...life(), sentAt: begin + 500, acknowledgedAt: begin + 2_000 }, []);
+describe("the targets of a job", () => {
+  it("targets of an interval count from its start, and are required after the acknowledgement", () => {
+    const targets = targetsIn({ ...history(), sentAt: begin + 500, acknowledgedAt: begin + 2_000 }, []);
     expect(targets.slice(0, 4).map(({ nominal, required }) => [nominal - begin, required])).toEqual([
       [1_000, false],
       [2_000, false],
@@ -54,45 +49,45 @@ describe("targets", () => {
     ]);
   });
 
-  it("of a cron expression are those of the zone's wall clock", () => {
+  it("targets of a cron expression follow the wall clock of its zone", () => {
     const rule = { kind: "cron", cron: "30 17 * * *", timeZone: "Asia/Kolkata", endsAt: begin + 86_400_000 } as const;
     expect(instantsOf(rule, begin)).toEqual([begin, begin + 86_400_000]);
   });
 
-  it("of a job that was never acknowledged are all optional, and one time counts also when it has passed", () => {
+  it("targets of an unacknowledged job are optional, and a one-off job has its target even if its time has passed", () => {
     const once = { ...job, rule: { kind: "at", at: begin - 5_000 } } as const;
     const target = { job: "a", nominal: begin - 5_000, fate: "run", isLate: false };
-    expect(targetsIn({ ...life(), job: once, acknowledgedAt: null }, [])).toEqual([{ ...target, required: false }]);
-    expect(targetsIn({ ...life(), job: once }, [])).toEqual([{ ...target, required: true }]);
+    expect(targetsIn({ ...history(), job: once, acknowledgedAt: null }, [])).toEqual([{ ...target, required: false }]);
+    expect(targetsIn({ ...history(), job: once }, [])).toEqual([{ ...target, required: true }]);
   });
 
-  it("of an edited job are the old rule's up to the change and the new one's after it", () => {
+  it("targets of an edited job follow the old rule up to the edit and the new rule after it", () => {
     const edit = done({ kind: "edit", rule: { ...everySecond, everyMs: 3_000, endsAt: begin + 9_000 } }, 4_000, 4_100);
-    expect(fatesOf(life(edit), [4_050]).run).toEqual([0, 1, 2, 3, 4, 6, 9]);
+    expect(fatesOf(history(edit), [4_050]).run).toEqual([0, 1, 2, 3, 4, 6, 9]);
   });
 
   it.each([
     ["none", [0, 1, 2, 6, 7, 8, 9], [3, 4, 5]],
     ["latest", [0, 1, 2, 5, 6, 7, 8, 9], [3, 4]],
     ["all", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], []],
-  ] as const)("inside a pause are settled by its resume: %s", (missed, run, paused) => {
+  ] as const)("targets inside a pause are settled by its resume with %s", (missed, run, paused) => {
     const pause = done({ kind: "pause", until: null, missed: "none" }, 2_100, 2_200);
     const resume = done({ kind: "resume", missed }, 5_400, 5_500);
-    const fates = fatesOf(life(pause, resume), [2_150, 5_450]);
+    const fates = fatesOf(history(pause, resume), [2_150, 5_450]);
     expect({ run: fates.run.toSorted((a, b) => a - b), paused: fates.paused }).toEqual({ run, paused });
   });
 
-  it("after a pause that nobody ends, and after a cancellation, are none", () => {
+  it("a job has no targets after a pause without an end, or after its cancellation", () => {
     const pause = done({ kind: "pause", until: null, missed: "none" }, 2_100, 2_200);
     const cancel = done({ kind: "cancel", running: "keep" }, 2_100, 2_200);
-    expect(fatesOf(life(pause), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
-    expect(fatesOf(life(cancel), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
+    expect(fatesOf(history(pause), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
+    expect(fatesOf(history(cancel), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
   });
 
-  it("inside a window that skips are left out, and inside one that holds they come late", () => {
-    const within = (mode: "hold" | "skip"): Life => {
+  it("targets inside a skipping window are left out, and those inside a holding window are late", () => {
+    const within = (mode: "hold" | "skip"): JobHistory => {
       const window = { mode, from: begin + 2_000, to: begin + 4_000 };
-      return { ...life(), job: { ...job, window } };
+      return { ...history(), job: { ...job, window } };
     };
     const seconds = (mode: "hold" | "skip", isChosen: (target: Target) => boolean): number[] =>
       targetsIn(within(mode), [])
@@ -103,35 +98,35 @@ describe("targets", () => {
     expect(seconds("hold", ({ fate }) => fate === "run")).toHaveLength(10);
   });
 
-  it("of a job whose calendar closes and opens again are none in between", () => {
+  it("a job has no targets while its calendar is closed", () => {
     const closed = done({ kind: "edit", rule: { kind: "never" } }, 2_900, 6_000);
     const open = done({ kind: "edit", rule: everySecond }, 6_900, 7_400);
-    expect(fatesOf(life(closed, open), [4_000, 7_000]).run).toEqual([0, 1, 2, 3, 4, 8, 9]);
+    expect(fatesOf(history(closed, open), [4_000, 7_000]).run).toEqual([0, 1, 2, 3, 4, 8, 9]);
   });
 
-  it("are not touched by a change that never took effect, nor by a resume of a job that was not paused", () => {
+  it("targets do not change by a change that never took effect, or by a resume of a job that was not paused", () => {
     const resume = done({ kind: "resume", missed: "none" }, 2_100, 2_200);
     const cancel = done({ kind: "cancel", running: "keep" }, 2_100, null);
-    expect(fatesOf(life(resume), [2_150]).run).toHaveLength(10);
-    expect(fatesOf(life(cancel), [null]).run).toHaveLength(10);
+    expect(fatesOf(history(resume), [2_150]).run).toHaveLength(10);
+    expect(fatesOf(history(cancel), [null]).run).toHaveLength(10);
   });
 });
 
-describe("the world that is chosen", () => {
+describe("the choice of a timeline", () => {
   const slow: Rule = { ...everySecond, everyMs: 2_500 };
-  /** Chooses by the seconds that ran; answers how many fit nowhere. */
-  const flawsOf = (one: Life, ran: readonly number[]): number => {
+  /** Chooses a timeline by the seconds that ran; returns how many of them do not fit. */
+  const flawsOf = (one: JobHistory, ran: readonly number[]): number => {
     const flawsIn = (nominals: readonly number[]): number => {
       const expected = new Set(nominals.map((at) => (at - begin) / 1_000));
       return ran.filter((at) => !expected.has(at)).length + [...expected].filter((at) => !ran.includes(at)).length;
     };
     const runsOf = (targets: readonly { fate: string; nominal: number }[]): number[] =>
       targets.filter(({ fate }) => fate === "run").map(({ nominal }) => nominal);
-    return flawsIn(runsOf(chooseWorld(one, (targets) => flawsIn(runsOf(targets)))));
+    return flawsIn(runsOf(chooseTimeline(one, (targets) => flawsIn(runsOf(targets)))));
   };
 
-  it("has the old rule or the new one at each instant between request and answer, never both, never neither", () => {
-    const edited = life(done({ kind: "edit", rule: slow }, 1_900, 3_100));
+  it("a timeline has either the old rule or the new one at each instant between request and answer", () => {
+    const edited = history(done({ kind: "edit", rule: slow }, 1_900, 3_100));
     expect(flawsOf(edited, [0, 1, 2.5, 5, 7.5])).toBe(0);
     expect(flawsOf(edited, [0, 1, 2, 2.5, 5, 7.5])).toBe(0);
     expect(flawsOf(edited, [0, 1, 2, 3, 5, 7.5])).toBe(0);
@@ -139,8 +134,8 @@ describe("the world that is chosen", () => {
     expect(flawsOf(edited, [0, 1, 2.5, 3, 5, 7.5])).toBe(1);
   });
 
-  it("lets a change that was never answered take effect at any time, or never", () => {
-    const unknown = life(done({ kind: "cancel", running: "keep" }, 1_900, null));
+  it("an unanswered change may take effect at any time, or never", () => {
+    const unknown = history(done({ kind: "cancel", running: "keep" }, 1_900, null));
     expect(flawsOf(unknown, [0, 1])).toBe(0);
     expect(flawsOf(unknown, [0, 1, 2, 3, 4, 5])).toBe(0);
     expect(flawsOf(unknown, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])).toBe(0);
@@ -148,23 +143,23 @@ describe("the world that is chosen", () => {
     expect(flawsOf(unknown, [0, 1, 3])).toBe(1);
   });
 
-  it("joins what is uncertain at both ends of a pause", () => {
+  it("the choice of a timeline combines the uncertainty at both ends of a pause", () => {
     const pause = done({ kind: "pause", until: null, missed: "none" }, 1_900, 3_100);
     const resume = done({ kind: "resume", missed: "latest" }, 5_900, 7_100);
-    const paused = life(pause, resume);
+    const paused = history(pause, resume);
     expect(flawsOf(paused, [0, 1, 5, 6, 7, 8, 9])).toBe(0);
     expect(flawsOf(paused, [0, 1, 2, 3, 7, 8, 9])).toBe(0);
     expect(flawsOf(paused, [0, 1, 2, 3, 8, 9])).toBe(1);
     expect(flawsOf(paused, [0, 1, 4, 5, 6, 7, 8, 9])).toBe(1);
   });
 
-  it("lets a pause end by itself, unless another change comes first", () => {
+  it("a pause ends at its time unless another change takes effect first", () => {
     const pause = done({ kind: "pause", until: begin + 4_000, missed: "all" }, 1_900, 1_950);
     const expiry = done({ kind: "resume", missed: "none" }, 4_000, 6_500);
     const resume = done({ kind: "resume", missed: "latest" }, 5_500, 5_600);
-    expect(flawsOf(life(pause, expiry), [0, 1, 5, 6, 7, 8, 9])).toBe(0);
-    expect(flawsOf(life(pause, expiry), [0, 1])).toBeGreaterThan(0);
-    expect(flawsOf(life(pause, expiry, resume), [0, 1, 5, 6, 7, 8, 9])).toBe(0);
-    expect(flawsOf(life(pause, expiry, resume), [0, 1, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(history(pause, expiry), [0, 1, 5, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(history(pause, expiry), [0, 1])).toBeGreaterThan(0);
+    expect(flawsOf(history(pause, expiry, resume), [0, 1, 5, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(history(pause, expiry, resume), [0, 1, 6, 7, 8, 9])).toBe(0);
   });
 });

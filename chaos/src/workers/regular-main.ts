@@ -2,7 +2,8 @@ import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/c
 import { HttpTransport, Worker } from "@carillon/worker";
 import { callJournal } from "./call-journal.js";
 
-// A process with the product's own worker, over HTTP: `node honest-main.js <slots> <url> …`. Says what happens, one word a line.
+// A process with the product's own worker over HTTP: `node regular-main.js <slots> <url> …`. Prints one event type per
+// line.
 const [slots, ...urls] = process.argv.slice(2);
 const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 const worker = new Worker({
@@ -13,7 +14,7 @@ const worker = new Worker({
       run: (payload, { idempotencyKey: runId, fence, signal }) => callJournal(payload, { runId, fence }, signal),
     },
   ],
-  name: "honest",
+  name: "regular",
   queues: ["*"],
   slots: Number(slots),
   timers,

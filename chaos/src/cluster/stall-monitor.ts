@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import type { DoneFault } from "../judge/evidence.js";
 
-const lookEveryMs = 200;
-/** Well below the silence that costs a worker its runs. */
+const sampleEveryMs = 200;
+/** Well below the timeout after which a worker loses its runs. */
 const stallMs = 1_500;
-/** Over so many looks a node's waits are added up. */
-const looksOfWait = 15;
+/** The CPU waits of a node are summed over this many samples. */
+const samplesInWindow = 15;
 
 /**
- * Notices that the machine had no time for this process, by its own lateness, or for a node, by what the kernel says of its waits.
- * A busy machine is no fault of the product: a try that is repeated after a stall has a cause.
+ * Detects that the machine gave this process no CPU time, by late timers, or gave a node none, by the wait times that
+ * the kernel reports. A busy machine is no defect of the product: a stall explains a repeated attempt.
  */
-export class StallWatch {
+export class StallMonitor {
   readonly stalls: DoneFault[] = [];
   readonly #timer: NodeJS.Timeout;
   readonly #waits = new Map<number, number[]>();
@@ -22,10 +22,10 @@ export class StallWatch {
 
   constructor(pids: () => readonly number[]) {
     this.#pids = pids;
-    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#timer = setInterval(() => this.#sample(), sampleEveryMs);
   }
 
-  /** The share of the time for which this process, which does little, had to wait. */
+  /** The share of the time in which this process, which needs little CPU, waited for it. */
   get starvation(): number {
     return this.#lateMs / Math.max(1, this.#last - this.#begin);
   }
@@ -34,14 +34,14 @@ export class StallWatch {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #sample(): void {
     const now = Date.now();
-    this.#lateMs += Math.max(0, now - this.#last - lookEveryMs);
+    this.#lateMs += Math.max(0, now - this.#last - sampleEveryMs);
     if (now - this.#last > stallMs || this.#nodeStalls()) this.#note(now);
     this.#last = now;
   }
 
-  /** One stall goes on while there is no pause between two looks that see it. */
+  /** Consecutive samples that detect a stall extend the same stall. */
   #note(now: number): void {
     const before = this.stalls.at(-1);
     const from = Math.min(this.#last, now - stallMs);
@@ -56,7 +56,7 @@ export class StallWatch {
       if (waited === null) continue;
       const waits = this.#waits.get(pid) ?? [];
       waits.push(waited);
-      if (waits.length > looksOfWait) waits.shift();
+      if (waits.length > samplesInWindow) waits.shift();
       this.#waits.set(pid, waits);
       isStalled ||= waited - (waits[0] ?? waited) > stallMs;
     }
@@ -64,7 +64,7 @@ export class StallWatch {
   }
 }
 
-/** How long a process was ready to run and did not, since its start; null where the system does not say. */
+/** How long a process has waited for a CPU since its start; null if the system does not report it. */
 function waitedMs(pid: number): number | null {
   try {
     const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");

@@ -1,21 +1,22 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.js";
-import { type Mutant, mutateModule, mutateStatements, mutatedModules } from "./mutant.js";
+import { type Mutant, isStatementFile, mutateModule, mutateStatements, mutatedModules } from "./mutant.js";
 
 const storeFolder = join(root, "packages/store/src");
 
-/** Throws when a text that the mutant changes is not in the product, in its sources or its build. */
+/** Throws if a text that the mutant replaces is missing in the sources or the build of the product. */
 export function checkFreshness(mutant: Mutant, form: "source" | "build"): void {
   const statements = readdirSync(storeFolder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".sql") && !file.startsWith("migrations"))
-    .map((file) => readFileSync(join(storeFolder, file), "utf8"));
+    .map((file) => join(storeFolder, file))
+    .filter(isStatementFile)
+    .map((file) => readFileSync(file, "utf8"));
   const modules = [...mutatedModules(mutant)];
   for (const module of modules) mutateModule(mutant, module, readFileSync(pathOf(module, form), "utf8"));
   const wanted = new Set(mutant.edits.map((edit) => edit.in).filter((place) => !modules.includes(place)));
   for (const name of wanted) {
     if (!statements.some((text) => text.includes(`-- name: ${name}\n`)))
-      throw new Error(`the mutant ${mutant.name} finds no statement ${name}`);
+      throw new Error(`The mutant ${mutant.name} finds no statement ${name}.`);
   }
   for (const text of statements) mutateStatements(mutant, text);
 }

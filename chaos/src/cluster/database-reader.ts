@@ -25,21 +25,21 @@ select (select count(*) from carillon.run)::int
      + (select count(*) from carillon.dependency_event)::int
      + (select count(*) from carillon.job_due where state = 'active' and next_fire_at <= clock_timestamp())::int as open`;
 
-/** Reads the database over a connection of its own, past the proxies and the product. */
-export class Witness {
+/** Reads the database over its own connection, without the proxies and without the product's code. */
+export class DatabaseReader {
   readonly #url: () => string;
 
   constructor(url: () => string) {
     this.#url = url;
   }
 
-  /** What is due or running and not yet done. */
+  /** Counts runs that have not ended, unprocessed dependency events and due jobs. */
   async openWork(): Promise<number> {
     const [row] = await this.#rows<{ open: number }>(openWork);
     return row?.open ?? 0;
   }
 
-  /** Grows whenever a shard changes hands. */
+  /** The sum of all epochs, which grows whenever a shard changes its owner. */
   async epochs(): Promise<number> {
     const [row] = await this.#rows<{ sum: number }>("select coalesce(sum(epoch), 0)::int as sum from carillon.shard");
     return row?.sum ?? 0;
@@ -53,7 +53,7 @@ export class Witness {
     return this.#rows<LedgerRow>(ledger);
   }
 
-  /** The audits of docs/invariants.md; answers those that found something. */
+  /** Runs the audits of docs/invariants.md and returns one line for each that found rows. */
   async audits(): Promise<string[]> {
     const found: string[] = [];
     for (const { invariant, statement } of audits("carillon")) {
