@@ -38,7 +38,6 @@ import { Rescuer } from "./dispatch/sessions/rescuer.js";
 import type { Workers } from "./dispatch/sessions/workers.js";
 import type { WorkerLoad } from "./dispatch/served-sessions.js";
 import { workersApi } from "./dispatch/workers-api.js";
-import { whoServes } from "./dispatch/why-unserved.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
 import { HandOver } from "./enqueue/direct-insert.js";
 import type { Enqueueing } from "./enqueue/enqueue.js";
@@ -47,11 +46,8 @@ import { KeyBook } from "./enqueue/idempotency/idempotency-keys.js";
 import { insertKept } from "./enqueue/idempotency/insert-with-receipt.js";
 import type { Receipts } from "./enqueue/idempotency/receipts.js";
 import { Offers } from "./enqueue/slot-offers.js";
-import type { Explanations } from "./explain/explanations.js";
-import { explanationsApi } from "./explain/explanations-api.js";
-import { RunExplainer } from "./explain/run-explainer.js";
-import type { Forecasts } from "./forecast/forecasts.js";
-import { forecastsApi } from "./forecast/forecasts-api.js";
+import { Explanations } from "./explain/explanations.js";
+import { Forecasts } from "./forecast/forecasts.js";
 import { Adopter } from "./jobs/change/adopter.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
 import { jobChanger } from "./jobs/change/job-changer.js";
@@ -81,6 +77,10 @@ import { OperationRunner } from "./operations/operation-runner.js";
 import type { Operations } from "./operations/operations.js";
 import { operationsApi } from "./operations/operations-api.js";
 import {
+  type ExplanationCalls,
+  explanationCalls,
+  type ForecastCalls,
+  forecastCalls,
   type NamespaceCalls,
   namespaceCalls,
   type QueueCalls,
@@ -134,8 +134,8 @@ export type EngineApis = EngineApi &
   TaskCalls &
   Callbacks &
   Workers &
-  Explanations &
-  Forecasts;
+  ExplanationCalls &
+  ForecastCalls;
 
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
@@ -726,26 +726,11 @@ class NodeEngine implements Engine {
       ...runChangesApi({ changer: runChanger, jobs, stats: store.runChanges, within }),
       ...ofFailures,
       ...ofWebhooks,
-      ...explanationsApi({
-        runs,
-        jobs,
-        changes: jobChanges,
-        now,
-        within,
-        explainer: new RunExplainer({
-          reads: store.explainReads,
-          whoServes: async (id, run) => whoServes(run, await store.sessions.kinds(id, run.task)),
-          limitsOf: (namespace, runId) => ofLimits.limitsOf(namespace, runId),
-          breakerOf: (namespace, name) => ofBreakers.getBreaker(namespace, name),
-          liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
-        }),
-        async isHeld(jobId) {
-          const [job] = await settler.reads.read(db, [jobId], { payload: false });
-          return job?.due.stateReason?.startsWith("held ") ?? false;
-        },
-      }),
+      ...explanationCalls(
+        new Explanations(context, { runs, jobs, changes: jobChanges, limits: ofLimits, breakers: ofBreakers }),
+      ),
       answerCallback: (tokenHash, answer) => gateway.waiting.answer(tokenHash, answer),
-      ...forecastsApi({ reads: store.forecastReads, rules, shards, now, within }),
+      ...forecastCalls(new Forecasts(context, { rules })),
     };
     this.api = declarePaths(tellChanges(api, within, emit), within, store.searchPaths);
   }

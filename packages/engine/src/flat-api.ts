@@ -2,6 +2,8 @@ import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
+import type { Explanations } from "./explain/explanations.js";
+import type { Forecasts } from "./forecast/forecasts.js";
 
 // The calls of the noun classes under the flat names by which server and SDK still call them.
 
@@ -51,4 +53,26 @@ export const taskCalls = (tasks: Tasks, cluster: ClusterStatus): TaskCalls => ({
   getTask: (...args) => tasks.get(...args),
   defaultsOf: (...args) => tasks.defaultsOf(...args),
   cluster: () => cluster.get(),
+});
+
+export interface ExplanationCalls {
+  readonly explainRun: Explanations["run"];
+  readonly explain: Explanations["runView"];
+  readonly explainJob: Explanations["job"];
+}
+
+export const explanationCalls = (explanations: Explanations): ExplanationCalls => ({
+  explainRun: (...args) => explanations.run(...args),
+  explain: (...args) => explanations.runView(...args),
+  explainJob: (...args) => explanations.job(...args),
+});
+
+export interface ForecastCalls {
+  readonly forecast: Forecasts["get"];
+  readonly firesAt: Forecasts["firesAt"];
+}
+
+export const forecastCalls = (forecasts: Forecasts): ForecastCalls => ({
+  forecast: (...args) => forecasts.get(...args),
+  firesAt: (...args) => forecasts.firesAt(...args),
 });

@@ -18,7 +18,13 @@ export type { CreatedJob, EngineApi, JobFilter } from "./jobs/engine-api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
-export type { NamespaceCalls as Namespaces, QueueCalls as Queues, TaskCalls as Catalogue } from "./flat-api.js";
+export type {
+  ExplanationCalls as Explanations,
+  ForecastCalls as Forecasts,
+  NamespaceCalls as Namespaces,
+  QueueCalls as Queues,
+  TaskCalls as Catalogue,
+} from "./flat-api.js";
 export type { Breakers } from "./breakers/breakers.js";
 export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
 export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
@@ -40,15 +46,8 @@ export type {
 } from "./jobs/job-changes.js";
 export type { RunToServe, Unserved, Workers } from "./dispatch/sessions/workers.js";
 export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
-export type {
-  Explanation,
-  Explanations,
-  JobExplanation,
-  JobWaitCode,
-  RunExplanation,
-  RunWaitCode,
-} from "./explain/explanations.js";
-export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./forecast/forecasts.js";
+export type { Explanation, JobExplanation, JobWaitCode, RunExplanation, RunWaitCode } from "./explain/explanation.js";
+export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-fires.js";
 export type { JobView } from "./jobs/job-view.js";
 export type { Neighbour, RunFilter } from "@carillon/store";
 export type { LogPage, LogRequest, RunLogs } from "./runs/run-logs.js";
