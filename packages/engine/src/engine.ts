@@ -1,10 +1,6 @@
 import { defaultFiringPolicy, type DurationMs, type ScheduleSpec } from "@carillon/core";
 import { freedBy, loadStatements, namesIn, nodeLockStatements, type OnReplaced } from "@carillon/store";
-import { backfillApi } from "./backfills/backfill-api.js";
-import { BackfillRunner } from "./backfills/backfill-runner.js";
-import type { Backfills } from "./backfills/backfills.js";
-import { PastRules } from "./backfills/past-rules.js";
-import { StepTaker } from "./backfills/take-step.js";
+import { Backfills } from "./backfills/backfills.js";
 import { breakerApi } from "./breakers/breaker-api.js";
 import type { Breakers } from "./breakers/breakers.js";
 import { calendarApi } from "./calendars/calendar-api.js";
@@ -77,6 +73,8 @@ import { OperationRunner } from "./operations/operation-runner.js";
 import type { Operations } from "./operations/operations.js";
 import { operationsApi } from "./operations/operations-api.js";
 import {
+  type BackfillCalls,
+  backfillCalls,
   type ExplanationCalls,
   explanationCalls,
   type ForecastCalls,
@@ -124,7 +122,7 @@ export type EngineApis = EngineApi &
   Enqueueing &
   JobChanges &
   Calendars &
-  Backfills &
+  BackfillCalls &
   QueueCalls &
   NamespaceCalls &
   Breakers &
@@ -624,34 +622,7 @@ class NodeEngine implements Engine {
     });
 
     // Backfills, dead letters, bulk operations.
-    const pastRules = new PastRules(store.past, compiler);
-    const backfillRunner = new BackfillRunner({
-      backfills: store.backfills,
-      steps: new StepTaker({ store: settlerStore, rules: pastRules, now }),
-      membership,
-      now,
-      onStepped: (shard, settled) => {
-        announceEnded(settled.ended, "cancelled", emit);
-        wakeForSettled(wakeups, [shard], settled);
-      },
-      onEvent: emit,
-    });
-    loops.register("backfills", () => ticked(backfillRunner));
-    wakeups.on("backfills", () => loops.wake("backfills"));
-    context.events.on("run.finished", ({ jobId }) => {
-      if (jobId !== null && backfillRunner.hint(jobId)) loops.wake("backfills");
-    });
-    const ofBackfills = backfillApi({
-      db,
-      store: settlerStore,
-      transaction: change,
-      jobs,
-      rules: pastRules,
-      newId,
-      now,
-      namespaceId,
-      onStarted: () => wakeups.broadcast("backfills"),
-    });
+    const backfills = new Backfills(context, { settler, queues, compiler, transaction: change, jobs });
     const tally = new ErrorTally({ failures: store.failures, now });
     loops.register("errors", () => tally.tick());
     wakeups.on("run.failed", (run) => tally.add(run));
@@ -669,7 +640,7 @@ class NodeEngine implements Engine {
     loops.register("operations", () => operationRunner.tick());
     wakeups.on("operations", () => loops.wake("operations"));
     wakeups.on("shards.owned", ({ gained }) => {
-      if (gained.length > 0) for (const name of ["backfills", "operations"] as const) loops.wake(name);
+      if (gained.length > 0) loops.wake("operations");
     });
     const ofOperations = operationsApi({
       db,
@@ -717,7 +688,7 @@ class NodeEngine implements Engine {
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
       ...jobChanges,
       ...ofCalendars,
-      ...ofBackfills,
+      ...backfillCalls(backfills),
       ...queueCalls(new Queues(context, catalog)),
       ...namespaceCalls(new Namespaces(context, catalog)),
       ...ofBreakers,

@@ -1,3 +1,4 @@
+import type { Backfills } from "./backfills/backfills.js";
 import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
@@ -75,4 +76,20 @@ export interface ForecastCalls {
 export const forecastCalls = (forecasts: Forecasts): ForecastCalls => ({
   forecast: (...args) => forecasts.get(...args),
   firesAt: (...args) => forecasts.firesAt(...args),
+});
+
+export interface BackfillCalls {
+  readonly countBackfill: Backfills["count"];
+  readonly startBackfill: Backfills["start"];
+  readonly getBackfill: Backfills["get"];
+  readonly listBackfills: Backfills["list"];
+  readonly abortBackfill: Backfills["abort"];
+}
+
+export const backfillCalls = (backfills: Backfills): BackfillCalls => ({
+  countBackfill: (...args) => backfills.count(...args),
+  startBackfill: (...args) => backfills.start(...args),
+  getBackfill: (...args) => backfills.get(...args),
+  listBackfills: (...args) => backfills.list(...args),
+  abortBackfill: (...args) => backfills.abort(...args),
 });

@@ -19,6 +19,7 @@ export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueu
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
+  BackfillCalls as Backfills,
   ExplanationCalls as Explanations,
   ForecastCalls as Forecasts,
   NamespaceCalls as Namespaces,
@@ -30,7 +31,6 @@ export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/lim
 export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
 export type { RunChanges } from "./runs/run-changes.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
-export type { Backfills } from "./backfills/backfills.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
 export type { Callbacks, CallbackTaken } from "./dispatch/results/callbacks.js";
 export type { Calendars } from "./schedules/calendars.js";
