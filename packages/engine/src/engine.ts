@@ -68,10 +68,7 @@ import { LimitAdmitter } from "./limits/limit-admitter.js";
 import { limitApi } from "./limits/limit-api.js";
 import { LimitedLanes } from "./limits/limited-lanes.js";
 import type { Limits } from "./limits/limits.js";
-import { BulkTargets } from "./operations/bulk-targets.js";
-import { OperationRunner } from "./operations/operation-runner.js";
-import type { Operations } from "./operations/operations.js";
-import { operationsApi } from "./operations/operations-api.js";
+import { Operations } from "./operations/operations.js";
 import {
   type BackfillCalls,
   backfillCalls,
@@ -81,6 +78,8 @@ import {
   forecastCalls,
   type NamespaceCalls,
   namespaceCalls,
+  type OperationCalls,
+  operationCalls,
   type QueueCalls,
   queueCalls,
   type TaskCalls,
@@ -118,7 +117,7 @@ export type EngineApis = EngineApi &
   RunLogs &
   Receipts &
   RunChanges &
-  Operations &
+  OperationCalls &
   Enqueueing &
   JobChanges &
   Calendars &
@@ -628,31 +627,7 @@ class NodeEngine implements Engine {
     wakeups.on("run.failed", (run) => tally.add(run));
     const repeats = new Repeats({ transaction: change, failures: store.failures, teller, newId });
     const ofFailures = failuresApi({ db, failures: store.failures, runs, repeats, within });
-    const targets = new BulkTargets({ lister, runs });
-    const operationRunner = new OperationRunner({
-      operations: store.operations,
-      targets,
-      changer: runChanger,
-      repeats,
-      failures: store.failures,
-      membership,
-    });
-    loops.register("operations", () => operationRunner.tick());
-    wakeups.on("operations", () => loops.wake("operations"));
-    wakeups.on("shards.owned", ({ gained }) => {
-      if (gained.length > 0) loops.wake("operations");
-    });
-    const ofOperations = operationsApi({
-      db,
-      operations: store.operations,
-      targets,
-      runner: operationRunner,
-      queues: store.queues,
-      within,
-      newId,
-      shards,
-      onStarted: () => wakeups.broadcast("operations"),
-    });
+    const operations = new Operations(context, { lister, runs, changer: runChanger, repeats });
 
     // Retention.
     const isOurs = (): boolean => membership().epochs.has(0);
@@ -693,7 +668,7 @@ class NodeEngine implements Engine {
       ...namespaceCalls(new Namespaces(context, catalog)),
       ...ofBreakers,
       ...ofLimits,
-      ...ofOperations,
+      ...operationCalls(operations),
       ...runChangesApi({ changer: runChanger, jobs, stats: store.runChanges, within }),
       ...ofFailures,
       ...ofWebhooks,

@@ -5,6 +5,7 @@ import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
 import type { Explanations } from "./explain/explanations.js";
 import type { Forecasts } from "./forecast/forecasts.js";
+import type { Operations } from "./operations/operations.js";
 
 // The calls of the noun classes under the flat names by which server and SDK still call them.
 
@@ -92,4 +93,24 @@ export const backfillCalls = (backfills: Backfills): BackfillCalls => ({
   getBackfill: (...args) => backfills.get(...args),
   listBackfills: (...args) => backfills.list(...args),
   abortBackfill: (...args) => backfills.abort(...args),
+});
+
+export interface OperationCalls {
+  readonly startBulk: Operations["start"];
+  readonly countBulk: Operations["count"];
+  readonly purgeQueue: Operations["purgeQueue"];
+  readonly countPurge: Operations["countPurge"];
+  readonly getOperation: Operations["get"];
+  readonly listOperations: Operations["list"];
+  readonly abortOperation: Operations["abort"];
+}
+
+export const operationCalls = (operations: Operations): OperationCalls => ({
+  startBulk: (...args) => operations.start(...args),
+  countBulk: (...args) => operations.count(...args),
+  purgeQueue: (...args) => operations.purgeQueue(...args),
+  countPurge: (...args) => operations.countPurge(...args),
+  getOperation: (...args) => operations.get(...args),
+  listOperations: (...args) => operations.list(...args),
+  abortOperation: (...args) => operations.abort(...args),
 });

@@ -23,12 +23,13 @@ export type {
   ExplanationCalls as Explanations,
   ForecastCalls as Forecasts,
   NamespaceCalls as Namespaces,
+  OperationCalls as Operations,
   QueueCalls as Queues,
   TaskCalls as Catalogue,
 } from "./flat-api.js";
 export type { Breakers } from "./breakers/breakers.js";
 export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
-export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
+export type { BulkCount, BulkRequest } from "./operations/operations.js";
 export type { RunChanges } from "./runs/run-changes.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
