@@ -18,10 +18,8 @@ import { etcdCoordinator } from "./cluster/etcd/etcd-coordinator.js";
 import { postgresCoordinator } from "./cluster/postgres/postgres-coordinator.js";
 import { SessionLock } from "./cluster/postgres/session-lock.js";
 import { EngineContext } from "./context.js";
-import { ErrorTally } from "./dead-letters/error-tally.js";
-import type { Failures } from "./dead-letters/failures.js";
-import { failuresApi } from "./dead-letters/failures-api.js";
-import { Repeats } from "./dead-letters/repeats.js";
+import type { FailedRun } from "./events.js";
+import { DeadLetters } from "./dead-letters/dead-letters.js";
 import { Conditions } from "./dependencies/conditions.js";
 import { AfterRunner } from "./dependencies/dependency-runner.js";
 import { Follower } from "./dependencies/follower.js";
@@ -72,6 +70,8 @@ import { Operations } from "./operations/operations.js";
 import {
   type BackfillCalls,
   backfillCalls,
+  type DeadLetterCalls,
+  deadLetterCalls,
   type ExplanationCalls,
   explanationCalls,
   type ForecastCalls,
@@ -126,7 +126,7 @@ export type EngineApis = EngineApi &
   NamespaceCalls &
   Breakers &
   Limits &
-  Failures &
+  DeadLetterCalls &
   Webhooks &
   TaskCalls &
   Callbacks &
@@ -197,7 +197,7 @@ class NodeEngine implements Engine {
       onFreed: (jobIds: readonly string[]) => {
         if (jobIds.length > 0) wakeups.publish("overlap.freed", jobIds);
       },
-      onFailed: (run: Parameters<ErrorTally["add"]>[0]) => wakeups.publish("run.failed", run),
+      onFailed: (run: FailedRun) => wakeups.publish("run.failed", run),
       onEvent: emit,
     };
     const applied = (appliedShards: readonly number[], settled: Settled | null): void => {
@@ -622,12 +622,8 @@ class NodeEngine implements Engine {
 
     // Backfills, dead letters, bulk operations.
     const backfills = new Backfills(context, { settler, queues, compiler, transaction: change, jobs });
-    const tally = new ErrorTally({ failures: store.failures, now });
-    loops.register("errors", () => tally.tick());
-    wakeups.on("run.failed", (run) => tally.add(run));
-    const repeats = new Repeats({ transaction: change, failures: store.failures, teller, newId });
-    const ofFailures = failuresApi({ db, failures: store.failures, runs, repeats, within });
-    const operations = new Operations(context, { lister, runs, changer: runChanger, repeats });
+    const deadLetters = new DeadLetters(context, { runs, transaction: change, teller });
+    const operations = new Operations(context, { lister, runs, changer: runChanger, repeater: deadLetters.repeater });
 
     // Retention.
     const isOurs = (): boolean => membership().epochs.has(0);
@@ -670,7 +666,7 @@ class NodeEngine implements Engine {
       ...ofLimits,
       ...operationCalls(operations),
       ...runChangesApi({ changer: runChanger, jobs, stats: store.runChanges, within }),
-      ...ofFailures,
+      ...deadLetterCalls(deadLetters),
       ...ofWebhooks,
       ...explanationCalls(
         new Explanations(context, { runs, jobs, changes: jobChanges, limits: ofLimits, breakers: ofBreakers }),

@@ -3,6 +3,7 @@ import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
+import type { DeadLetters } from "./dead-letters/dead-letters.js";
 import type { Explanations } from "./explain/explanations.js";
 import type { Forecasts } from "./forecast/forecasts.js";
 import type { Operations } from "./operations/operations.js";
@@ -113,4 +114,28 @@ export const operationCalls = (operations: Operations): OperationCalls => ({
   getOperation: (...args) => operations.get(...args),
   listOperations: (...args) => operations.list(...args),
   abortOperation: (...args) => operations.abort(...args),
+});
+
+export interface DeadLetterCalls {
+  readonly listDeadLetters: DeadLetters["list"];
+  readonly redrivesOf: DeadLetters["redrivesOf"];
+  readonly redrive: DeadLetters["redrive"];
+  readonly discard: DeadLetters["discard"];
+  readonly discardRun: DeadLetters["discardRun"];
+  readonly retryRun: DeadLetters["retryRun"];
+  readonly replayRun: DeadLetters["replayRun"];
+  readonly listErrorGroups: DeadLetters["listErrorGroups"];
+  readonly getErrorGroup: DeadLetters["getErrorGroup"];
+}
+
+export const deadLetterCalls = (deadLetters: DeadLetters): DeadLetterCalls => ({
+  listDeadLetters: (...args) => deadLetters.list(...args),
+  redrivesOf: (...args) => deadLetters.redrivesOf(...args),
+  redrive: (...args) => deadLetters.redrive(...args),
+  discard: (...args) => deadLetters.discard(...args),
+  discardRun: (...args) => deadLetters.discardRun(...args),
+  retryRun: (...args) => deadLetters.retryRun(...args),
+  replayRun: (...args) => deadLetters.replayRun(...args),
+  listErrorGroups: (...args) => deadLetters.listErrorGroups(...args),
+  getErrorGroup: (...args) => deadLetters.getErrorGroup(...args),
 });

@@ -20,6 +20,7 @@ export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipt
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
   BackfillCalls as Backfills,
+  DeadLetterCalls as Failures,
   ExplanationCalls as Explanations,
   ForecastCalls as Forecasts,
   NamespaceCalls as Namespaces,
@@ -32,7 +33,8 @@ export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/lim
 export type { BulkCount, BulkRequest } from "./operations/operations.js";
 export type { RunChanges } from "./runs/run-changes.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
-export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
+export type { RedriveResult } from "./dead-letters/dead-letters.js";
+export type { RepeatRequest } from "./dead-letters/run-repeater.js";
 export type { Callbacks, CallbackTaken } from "./dispatch/results/callbacks.js";
 export type { Calendars } from "./schedules/calendars.js";
 export type {

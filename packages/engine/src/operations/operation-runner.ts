@@ -8,7 +8,7 @@ import type {
   StoredOperation,
 } from "@carillon/store";
 import type { EngineContext } from "../context.js";
-import type { Repeats } from "../dead-letters/repeats.js";
+import type { RunRepeater } from "../dead-letters/run-repeater.js";
 import type { RunChanger } from "../runs/run-changer.js";
 import type { RunLister } from "../runs/run-lister.js";
 import type { RunReader } from "../runs/run-reader.js";
@@ -91,7 +91,7 @@ type Context = Pick<EngineContext, "membership"> & {
 
 export interface OperationRunnerDeps extends BulkTargetsDeps {
   readonly changer: Pick<RunChanger, "cancelMany" | "purgeMany">;
-  readonly repeats: Pick<Repeats, "retry">;
+  readonly repeater: Pick<RunRepeater, "retry">;
 }
 
 /** Runs of one step: an abort waits for at most these. */
@@ -178,7 +178,7 @@ export class OperationRunner {
     let done = 0;
     for (const run of runs) {
       try {
-        if ((await this.#deps.repeats.retry(namespaceId, run, {}, context)).isNew) done += 1;
+        if ((await this.#deps.repeater.retry(namespaceId, run, {}, context)).isNew) done += 1;
       } catch (error) {
         if (!(error instanceof CarillonError) || error.code === "database_unavailable") throw error;
         failed.push({ id: run.id, code: error.code, detail: error.message });

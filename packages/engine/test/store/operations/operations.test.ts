@@ -30,7 +30,7 @@ function deps(): OperationRunnerDeps {
     runs,
     lister: new RunLister(store.search, runs),
     changer: new RunChanger({ ...ignored, changes: store.runChanges, runs, rank: store.rank }),
-    repeats: { retry: () => Promise.reject(new Error("No test retries a run.")) },
+    repeater: { retry: () => Promise.reject(new Error("No test retries a run.")) },
   };
 }
 
