@@ -84,6 +84,8 @@ import {
   queueCalls,
   type TaskCalls,
   taskCalls,
+  type WebhookCalls,
+  webhookCalls,
 } from "./flat-api.js";
 import { defaultFarFutureLimits, type EngineOptions } from "./options.js";
 import { announceEnded } from "./runs/announce-ended.js";
@@ -105,12 +107,8 @@ import { fireStore } from "./scheduler/settle-fires.js";
 import { nodeRules } from "./schedules/node-rules.js";
 import type { Calendars } from "./schedules/calendars.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
-import { Notifier } from "./webhooks/notifier.js";
-import { SystemRuns } from "./webhooks/system-runs.js";
-import { Teller } from "./webhooks/teller.js";
-import { WebhookBook } from "./webhooks/webhook-cache.js";
-import type { Webhooks } from "./webhooks/webhooks.js";
-import { webhooksApi } from "./webhooks/webhooks-api.js";
+import { CallbackSecrets } from "./webhooks/callback-secrets.js";
+import { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
@@ -127,7 +125,7 @@ export type EngineApis = EngineApi &
   Breakers &
   Limits &
   DeadLetterCalls &
-  Webhooks &
+  WebhookCalls &
   TaskCalls &
   Callbacks &
   Workers &
@@ -189,7 +187,6 @@ class NodeEngine implements Engine {
       context;
     const { shardCount: shards, namespaceId, inNamespace: within } = context;
     const statements = loadStatements(db.schema);
-    const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
     const signals = {
       onQueued: (queued: Parameters<typeof wakeups.runsQueued>[0]) => wakeups.runsQueued(queued),
       onDueRuns: (runs: Parameters<typeof wakeups.runsDue>[0]) => wakeups.runsDue(runs),
@@ -488,44 +485,7 @@ class NodeEngine implements Engine {
     });
 
     // Webhooks.
-    const systemRuns = new SystemRuns({
-      ...signals,
-      runsOver: store.runsOver,
-      lanes: store.lanes,
-      queues,
-      rank,
-      now,
-      shards,
-    });
-    const webhookBook = new WebhookBook(db, store.webhooks);
-    const notifier = new Notifier({
-      webhooks: store.webhooks,
-      readsOver: store.readsOver,
-      transaction,
-      runs: systemRuns,
-      newId,
-      batch: limits.sweepBatch,
-    });
-    const teller = new Teller({ transaction, failures: store.failures, runs: systemRuns, newId });
-    const ofWebhooks = webhooksApi({
-      webhooks: store.webhooks,
-      secrets: store.callbackSecrets,
-      runs,
-      lister,
-      systemRuns,
-      transaction,
-      within,
-      newId,
-      now,
-      mostFailingMs: limits.webhookFailingMs,
-      onChanged: () => webhookBook.look(),
-    });
-    const refreshWebhooks = async (): Promise<DurationMs> => {
-      await webhookBook.look();
-      return limits.fullLookMs;
-    };
-    loops.register("webhooks", refreshWebhooks);
-    loops.register("notifier", () => notifier.tick());
+    const webhooks = new Webhooks(context, { queues, rank, runs, lister });
 
     // Dispatch: hands runs to workers of this process and of others.
     this.gateway = new Gateway({
@@ -560,7 +520,7 @@ class NodeEngine implements Engine {
       onStopped: (runIds) => this.#endStopped(runIds),
       onLimitedClaimed: (runIds) => wakeups.publish("limits.claimed", runIds),
       onReleased: (runIds) => wakeups.publish("limits.released", runIds),
-      isToldOf: (run) => webhookBook.isToldOf(run),
+      isToldOf: (run) => webhooks.wantsSuccess(run),
       onError: (error) => context.loopFailed("gateway", error),
     });
     const { gateway } = this;
@@ -622,7 +582,7 @@ class NodeEngine implements Engine {
 
     // Backfills, dead letters, bulk operations.
     const backfills = new Backfills(context, { settler, queues, compiler, transaction: change, jobs });
-    const deadLetters = new DeadLetters(context, { runs, transaction: change, teller });
+    const deadLetters = new DeadLetters(context, { runs, transaction: change, deliveryRuns: webhooks.deliveryRuns });
     const operations = new Operations(context, { lister, runs, changer: runChanger, repeater: deadLetters.repeater });
 
     // Retention.
@@ -646,7 +606,7 @@ class NodeEngine implements Engine {
     this.#ticks = {
       queues: tickQueues,
       history: keepDays,
-      webhooks: refreshWebhooks,
+      webhooks: () => webhooks.refresh(),
       rescuer: () => rescuer.tick(),
       tasks: () => catalog.tasks.refresh(),
     };
@@ -667,7 +627,7 @@ class NodeEngine implements Engine {
       ...operationCalls(operations),
       ...runChangesApi({ changer: runChanger, jobs, stats: store.runChanges, within }),
       ...deadLetterCalls(deadLetters),
-      ...ofWebhooks,
+      ...webhookCalls(webhooks, new CallbackSecrets(context)),
       ...explanationCalls(
         new Explanations(context, { runs, jobs, changes: jobChanges, limits: ofLimits, breakers: ofBreakers }),
       ),

@@ -7,6 +7,8 @@ import type { DeadLetters } from "./dead-letters/dead-letters.js";
 import type { Explanations } from "./explain/explanations.js";
 import type { Forecasts } from "./forecast/forecasts.js";
 import type { Operations } from "./operations/operations.js";
+import type { CallbackSecrets } from "./webhooks/callback-secrets.js";
+import type { Webhooks } from "./webhooks/webhooks.js";
 
 // The calls of the noun classes under the flat names by which server and SDK still call them.
 
@@ -138,4 +140,40 @@ export const deadLetterCalls = (deadLetters: DeadLetters): DeadLetterCalls => ({
   replayRun: (...args) => deadLetters.replayRun(...args),
   listErrorGroups: (...args) => deadLetters.listErrorGroups(...args),
   getErrorGroup: (...args) => deadLetters.getErrorGroup(...args),
+});
+
+export interface WebhookCalls {
+  readonly createWebhook: Webhooks["create"];
+  readonly getWebhook: Webhooks["get"];
+  readonly listWebhooks: Webhooks["list"];
+  readonly changeWebhook: Webhooks["change"];
+  readonly rotateWebhookSecret: Webhooks["rotateSecret"];
+  readonly deleteWebhook: Webhooks["delete"];
+  readonly testWebhook: Webhooks["test"];
+  readonly listDeliveries: Webhooks["deliveries"];
+  readonly getDelivery: Webhooks["getDelivery"];
+  readonly redeliver: Webhooks["redeliver"];
+  readonly webhookTarget: Webhooks["target"];
+  readonly noteDelivery: Webhooks["noteDelivery"];
+  readonly getCallbackSecret: CallbackSecrets["get"];
+  readonly rotateCallbackSecret: CallbackSecrets["rotate"];
+  readonly callbackSecrets: CallbackSecrets["signing"];
+}
+
+export const webhookCalls = (webhooks: Webhooks, secrets: CallbackSecrets): WebhookCalls => ({
+  createWebhook: (...args) => webhooks.create(...args),
+  getWebhook: (...args) => webhooks.get(...args),
+  listWebhooks: (...args) => webhooks.list(...args),
+  changeWebhook: (...args) => webhooks.change(...args),
+  rotateWebhookSecret: (...args) => webhooks.rotateSecret(...args),
+  deleteWebhook: (...args) => webhooks.delete(...args),
+  testWebhook: (...args) => webhooks.test(...args),
+  listDeliveries: (...args) => webhooks.deliveries(...args),
+  getDelivery: (...args) => webhooks.getDelivery(...args),
+  redeliver: (...args) => webhooks.redeliver(...args),
+  webhookTarget: (...args) => webhooks.target(...args),
+  noteDelivery: (...args) => webhooks.noteDelivery(...args),
+  getCallbackSecret: (...args) => secrets.get(...args),
+  rotateCallbackSecret: (...args) => secrets.rotate(...args),
+  callbackSecrets: (...args) => secrets.signing(...args),
 });

@@ -27,6 +27,7 @@ export type {
   OperationCalls as Operations,
   QueueCalls as Queues,
   TaskCalls as Catalogue,
+  WebhookCalls as Webhooks,
 } from "./flat-api.js";
 export type { Breakers } from "./breakers/breakers.js";
 export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
@@ -48,7 +49,8 @@ export type {
   RunNowRequest,
 } from "./jobs/job-changes.js";
 export type { RunToServe, Unserved, Workers } from "./dispatch/sessions/workers.js";
-export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
+export type { WebhookDelivery, WebhookMessage } from "./webhooks/message.js";
+export type { WebhookChange } from "./webhooks/webhooks.js";
 export type { Explanation, JobExplanation, JobWaitCode, RunExplanation, RunWaitCode } from "./explain/explanation.js";
 export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-fires.js";
 export type { JobView } from "./jobs/job-view.js";

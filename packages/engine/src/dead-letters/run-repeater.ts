@@ -6,7 +6,7 @@ import { overlapRefused } from "../jobs/change/run-now.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
 import type { ChangeContext } from "../requests.js";
 import type { RunView } from "../runs/run-view.js";
-import type { Teller } from "../webhooks/teller.js";
+import type { DeliveryRuns } from "../webhooks/delivery-runs.js";
 
 export interface RepeatRequest {
   /** Wrapped, because null is a payload too; absent: the payload of the run. */
@@ -17,7 +17,7 @@ export interface RepeatRequest {
 
 export interface RunRepeaterDeps {
   readonly transaction: ChangeTransaction;
-  readonly teller: Pick<Teller, "tellAgain">;
+  readonly deliveryRuns: Pick<DeliveryRuns, "repeat">;
 }
 
 export interface Repeated {
@@ -56,10 +56,10 @@ export class RunRepeater {
     request: RepeatRequest & { readonly kind: "retry" | "replay" },
     context: ChangeContext,
   ): Promise<Repeated> {
-    const { transaction, teller } = this.#deps;
+    const { transaction, deliveryRuns } = this.#deps;
     const { failures } = this.#context.store;
     const { kind, force = false } = request;
-    if (run.trigger.kind === "callback") return teller.tellAgain(namespaceId, run, request, context);
+    if (run.trigger.kind === "callback") return deliveryRuns.repeat(namespaceId, run, request, context);
     if (run.jobId === null) throw new CarillonError("run_not_repeatable", `${nameOf(run)} belongs to no job.`);
     const id = this.#context.newId();
     const changed = await transaction.run<Repeated>(namespaceId, { id: run.jobId }, context, {
