@@ -1,10 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import { type ClaimedRun, type OnReplaced, loadStatements } from "@carillon/store";
-import { backfillApi } from "./backfills/backfill-api.js";
-import { BackfillRunner } from "./backfills/backfill-runner.js";
-import type { Backfills } from "./backfills/backfills.js";
-import { PastRules } from "./backfills/past-rules.js";
-import { StepTaker } from "./backfills/take-step.js";
+import { Backfills } from "./backfills/backfills.js";
 import { Breakers } from "./breakers/breakers.js";
 import { CalendarCompiler, CalendarCache } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
@@ -17,10 +13,8 @@ import { Tasks } from "./catalog/tasks.js";
 import { ClusterStatus } from "./cluster/cluster-status.js";
 import { ClusterMembership } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
-import { ErrorTally } from "./dead-letters/error-tally.js";
-import { failuresApi } from "./dead-letters/failures-api.js";
-import type { Failures } from "./dead-letters/failures.js";
-import { Repeats } from "./dead-letters/repeats.js";
+import type { FailedRun } from "./events.js";
+import { DeadLetters } from "./dead-letters/dead-letters.js";
 import { DependencyRunner } from "./dependencies/dependency-runner.js";
 import { UpstreamEnds } from "./dependencies/upstream-ends.js";
 import { DirectChannel } from "./dispatch/direct/direct-channel.js";
@@ -38,10 +32,20 @@ import type { Enqueueing } from "./enqueue/enqueue.js";
 import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { makeInsertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
 import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
-import { explanationsApi } from "./explain/explanations-api.js";
-import type { Explanations } from "./explain/explanations.js";
-import { RunExplainer } from "./explain/run-explainer.js";
+import { Explanations } from "./explain/explanations.js";
 import {
+  type BackfillCalls,
+  backfillCalls,
+  type DeadLetterCalls,
+  deadLetterCalls,
+  type ExplanationCalls,
+  explanationCalls,
+  type ForecastCalls,
+  forecastCalls,
+  type OperationCalls,
+  operationCalls,
+  type WebhookCalls,
+  webhookCalls,
   type BreakerCalls,
   breakerCalls,
   calendarCalls,
@@ -64,20 +68,16 @@ import {
   type WorkerCalls,
   workerCalls,
 } from "./flat-api.js";
-import { forecastsApi } from "./forecast/forecasts-api.js";
-import type { Forecasts } from "./forecast/forecasts.js";
+import { Forecasts } from "./forecast/forecasts.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
 import { PauseExpiry } from "./jobs/change/job-pauser.js";
 import { JobReader } from "./jobs/job-reader.js";
 import { Jobs } from "./jobs/jobs.js";
-import { JobUnitOfWork, wakeForApplied } from "./jobs/transaction/job-unit-of-work.js";
+import { JobUnitOfWork } from "./jobs/transaction/job-unit-of-work.js";
 import { OverlapAdmitter } from "./jobs/transaction/overlap-admitter.js";
 import { LimitAdmitter } from "./limits/limit-admitter.js";
 import { Limits } from "./limits/limits.js";
-import { BulkTargets } from "./operations/bulk-targets.js";
-import { OperationRunner } from "./operations/operation-runner.js";
-import { operationsApi } from "./operations/operations-api.js";
-import type { Operations } from "./operations/operations.js";
+import { Operations } from "./operations/operations.js";
 import { type EngineOptions, defaultFarFutureLimits } from "./options.js";
 import { Retention } from "./runs/retention.js";
 import { announceEnded } from "./runs/run-events.js";
@@ -87,12 +87,8 @@ import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
 import { DueRules } from "./schedules/due-rules.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
-import { Notifier } from "./webhooks/notifier.js";
-import { SystemRuns } from "./webhooks/system-runs.js";
-import { Teller } from "./webhooks/teller.js";
-import { WebhookBook } from "./webhooks/webhook-cache.js";
-import { webhooksApi } from "./webhooks/webhooks-api.js";
-import type { Webhooks } from "./webhooks/webhooks.js";
+import { CallbackSecrets } from "./webhooks/callback-secrets.js";
+import { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
@@ -101,20 +97,20 @@ export type EngineApis = EngineApi &
   CalendarCalls &
   RunCalls &
   Receipts &
-  Operations &
+  OperationCalls &
   Enqueueing &
-  Backfills &
+  BackfillCalls &
   QueueCalls &
   NamespaceCalls &
   BreakerCalls &
   LimitCalls &
-  Failures &
-  Webhooks &
+  DeadLetterCalls &
+  WebhookCalls &
   TaskCalls &
   Callbacks &
   WorkerCalls &
-  Explanations &
-  Forecasts;
+  ExplanationCalls &
+  ForecastCalls;
 
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
@@ -166,9 +162,8 @@ class NodeEngine implements Engine {
     const context = new EngineContext(options);
     this.#context = context;
     const { db, store, clock, newId, now, emit, membership, loops, wakeups, limits } = context;
-    const { shardCount: shards, namespaceId, inNamespace: within } = context;
+    const { inNamespace: within } = context;
     const statements = loadStatements(db.schema);
-    const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
     const signals = {
       onQueued: (queued: Parameters<typeof wakeups.runsQueued>[0]) => wakeups.runsQueued(queued),
       onDueRuns: (runs: Parameters<typeof wakeups.runsDue>[0]) => wakeups.runsDue(runs),
@@ -176,7 +171,7 @@ class NodeEngine implements Engine {
       onFreed: (jobIds: readonly string[]) => {
         if (jobIds.length > 0) wakeups.publish("overlap.freed", jobIds);
       },
-      onFailed: (run: Parameters<ErrorTally["add"]>[0]) => wakeups.publish("run.failed", run),
+      onFailed: (run: FailedRun) => wakeups.publish("run.failed", run),
       onEvent: emit,
     };
     // Cluster: which shards this node owns.
@@ -191,7 +186,6 @@ class NodeEngine implements Engine {
       transaction: store.historyTransaction,
       rank,
     });
-    const jobTransactionStore = { ...store, unitOfWork, queueBook: queues };
     const fires = fireStore(store, unitOfWork);
 
     // Calendars and maintenance windows.
@@ -311,47 +305,10 @@ class NodeEngine implements Engine {
     });
 
     // Webhooks.
-    const systemRuns = new SystemRuns({
-      ...signals,
-      runsOver: store.runsOver,
-      lanes: store.lanes,
-      queues,
-      rank,
-      now,
-      shards,
-    });
-    const webhookBook = new WebhookBook(db, store.webhooks);
-    const notifier = new Notifier({
-      webhooks: store.webhooks,
-      readsOver: store.readsOver,
-      transaction,
-      runs: systemRuns,
-      newId,
-      batch: limits.sweepBatch,
-    });
-    const teller = new Teller({ transaction, failures: store.failures, runs: systemRuns, newId });
-    const ofWebhooks = webhooksApi({
-      webhooks: store.webhooks,
-      secrets: store.callbackSecrets,
-      runs,
-      lister,
-      systemRuns,
-      transaction,
-      within,
-      newId,
-      now,
-      mostFailingMs: limits.webhookFailingMs,
-      onChanged: () => webhookBook.look(),
-    });
-    const refreshWebhooks = async (): Promise<DurationMs> => {
-      await webhookBook.look();
-      return limits.fullScanIntervalMs;
-    };
-    loops.register("webhooks", refreshWebhooks);
-    loops.register("notifier", () => notifier.tick());
+    const webhooks = new Webhooks(context, { queues, rank, runs, lister });
 
     // Dispatch: assigns runs to workers of this process and of others.
-    const hasSubscribers = (run: ClaimedRun): boolean => webhookBook.isToldOf(run);
+    const hasSubscribers = (run: ClaimedRun): boolean => webhooks.wantsSuccess(run);
     this.gateway = new Gateway(context, { catalog, channel: directChannel, hasSubscribers });
     const { gateway } = this;
     this.remoteWorkers = new RemoteWorkers(context, gateway);
@@ -379,63 +336,13 @@ class NodeEngine implements Engine {
     const breakers = new Breakers(context, { nodeBreakers: gateway.breakers });
 
     // Backfills, dead letters, bulk operations.
-    const pastRules = new PastRules(store.past, compiler);
-    const backfillRunner = new BackfillRunner({
-      backfills: store.backfills,
-      steps: new StepTaker({ store: jobTransactionStore, rules: pastRules, now }),
-      membership,
-      now,
-      onStepped: (shard, settled) => {
-        announceEnded(settled.ended, "cancelled", emit);
-        wakeForApplied(wakeups, [shard], settled);
-      },
-      onEvent: emit,
-    });
-    loops.register("backfills", () => ticked(backfillRunner));
-    wakeups.on("backfills", () => loops.wake("backfills"));
-    context.events.on("run.finished", ({ jobId }) => {
-      if (jobId !== null && backfillRunner.hint(jobId)) loops.wake("backfills");
-    });
-    const ofBackfills = backfillApi({
-      db,
-      store: jobTransactionStore,
-      transaction: change,
-      jobs: jobReader,
-      rules: pastRules,
-      newId,
-      now,
-      namespaceId,
-      onStarted: () => wakeups.broadcast("backfills"),
-    });
-    const tally = new ErrorTally({ failures: store.failures, now });
-    loops.register("errors", () => tally.tick());
-    wakeups.on("run.failed", (run) => tally.add(run));
-    const repeats = new Repeats({ transaction: change, failures: store.failures, teller, newId });
-    const ofFailures = failuresApi({ db, failures: store.failures, runs, repeats, within });
-    const targets = new BulkTargets({ lister, runs });
-    const operationRunner = new OperationRunner({
-      operations: store.operations,
-      targets,
+    const backfills = new Backfills(context, { unitOfWork, queues, compiler, transaction: change, jobs: jobReader });
+    const deadLetters = new DeadLetters(context, { runs, transaction: change, deliveryRuns: webhooks.deliveryRuns });
+    const operations = new Operations(context, {
+      lister,
+      runs,
       changer: this.#runs.changer,
-      repeats,
-      failures: store.failures,
-      membership,
-    });
-    loops.register("operations", () => operationRunner.tick());
-    wakeups.on("operations", () => loops.wake("operations"));
-    wakeups.on("shards.owned", ({ gained }) => {
-      if (gained.length > 0) for (const name of ["backfills", "operations"] as const) loops.wake(name);
-    });
-    const ofOperations = operationsApi({
-      db,
-      operations: store.operations,
-      targets,
-      runner: operationRunner,
-      queues: store.queues,
-      within,
-      newId,
-      shards,
-      onStarted: () => wakeups.broadcast("operations"),
+      repeater: deadLetters.repeater,
     });
 
     // Retention.
@@ -444,7 +351,7 @@ class NodeEngine implements Engine {
     this.#ticks = {
       queues: tickQueues,
       history: () => retention.keepDays(),
-      webhooks: refreshWebhooks,
+      webhooks: () => webhooks.refresh(),
       rescuer: () => rescuer.tick(),
       tasks: () => catalog.tasks.refresh(),
     };
@@ -458,34 +365,19 @@ class NodeEngine implements Engine {
       ...workerCalls(workers),
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
       ...calendarCalls(calendars, maintenanceWindows),
-      ...ofBackfills,
+      ...backfillCalls(backfills),
       ...queueCalls(new Queues(context, catalog)),
       ...namespaceCalls(new Namespaces(context, catalog)),
       ...breakerCalls(breakers),
       ...limitCalls(runLimits),
-      ...ofOperations,
-      ...ofFailures,
-      ...ofWebhooks,
-      ...explanationsApi({
-        runs,
-        jobs: jobReader,
-        changes: jobs,
-        now,
-        within,
-        explainer: new RunExplainer({
-          reads: store.explainReads,
-          whoServes: (id, run) => workers.whoServes(id, run),
-          limitsOf: (namespace, runId) => runLimits.ofRun(namespace, runId),
-          breakerOf: (namespace, name) => breakers.get(namespace, name),
-          liveOf: (jobId) => unitOfWork.reads.live(db, [jobId], { hold: false }),
-        }),
-        async isHeld(jobId) {
-          const [job] = await unitOfWork.reads.read(db, [jobId], { payload: false });
-          return job?.due.stateReason?.startsWith("held ") ?? false;
-        },
-      }),
+      ...operationCalls(operations),
+      ...deadLetterCalls(deadLetters),
+      ...webhookCalls(webhooks, new CallbackSecrets(context)),
+      ...explanationCalls(
+        new Explanations(context, { runs, jobs: jobReader, changes: jobs, limits: runLimits, breakers }),
+      ),
       answerCallback: (tokenHash, answer) => gateway.waiting.answer(tokenHash, answer),
-      ...forecastsApi({ reads: store.forecastReads, rules, shards, now, within }),
+      ...forecastCalls(new Forecasts(context, { rules })),
     };
   }
 

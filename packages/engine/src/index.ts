@@ -19,23 +19,29 @@ export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueu
 export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
+  BackfillCalls as Backfills,
   BreakerCalls as Breakers,
   CalendarCalls as Calendars,
   EngineApi,
   JobChangeCalls as JobChanges,
+  DeadLetterCalls as Failures,
+  ExplanationCalls as Explanations,
+  ForecastCalls as Forecasts,
   LimitCalls as Limits,
   NamespaceCalls as Namespaces,
+  OperationCalls as Operations,
   QueueCalls as Queues,
   RunChanges,
   RunLogs,
   TaskCalls as Catalogue,
+  WebhookCalls as Webhooks,
   WorkerCalls as Workers,
 } from "./flat-api.js";
 export type { LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
-export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
+export type { BulkCount, BulkRequest } from "./operations/operations.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
-export type { Backfills } from "./backfills/backfills.js";
-export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
+export type { RedriveResult } from "./dead-letters/dead-letters.js";
+export type { RepeatRequest } from "./dead-letters/run-repeater.js";
 export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";
 export type {
   CancelRequest,
@@ -47,16 +53,10 @@ export type {
   RunNowRequest,
 } from "./jobs/job-requests.js";
 export type { RunToServe, Unserved } from "./dispatch/sessions/why-unserved.js";
-export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
-export type {
-  Explanation,
-  Explanations,
-  JobExplanation,
-  JobWaitCode,
-  RunExplanation,
-  RunWaitCode,
-} from "./explain/explanations.js";
-export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./forecast/forecasts.js";
+export type { WebhookDelivery, WebhookMessage } from "./webhooks/message.js";
+export type { WebhookChange } from "./webhooks/webhooks.js";
+export type { Explanation, JobExplanation, JobWaitCode, RunExplanation, RunWaitCode } from "./explain/explanation.js";
+export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-fires.js";
 export type { JobView } from "./jobs/job-view.js";
 export type { Neighbour, RunFilter } from "@carillon/store";
 export type { LogPage, LogRequest } from "./runs/run-logs.js";

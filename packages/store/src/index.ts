@@ -8,7 +8,7 @@ export {
   type HeldBackfill,
   type PastCalendar,
   type PastRuns,
-  mostBackfilled,
+  maxBackfilled,
 } from "./backfills/backfill-store.js";
 export type {
   CalendarEdition,
