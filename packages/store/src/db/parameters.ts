@@ -14,20 +14,32 @@ export function jsonOrNull(value: object | undefined): string | null {
  * element, at several times the cost, and a batch has tens of thousands of elements. Most columns of a batch repeat one value.
  */
 export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => Element>): string[] {
-  return pick.map((of) => {
-    let last: Element | undefined;
-    let lastText = "";
-    const texts: string[] = [];
-    for (const row of rows) {
-      const value = of(row);
-      if (value !== last) {
-        last = value;
-        lastText = element(value);
-      }
-      texts.push(lastText);
+  return pick.map((read) => column(rows, read));
+}
+
+/** The same with a name for each column: values of a statement with named parameters. */
+export function namedColumns<Row, Name extends string>(
+  rows: readonly Row[],
+  pick: Readonly<Record<Name, (row: Row) => Element>>,
+): Record<Name, string> {
+  const named = {} as Record<Name, string>;
+  for (const name in pick) named[name] = column(rows, pick[name]);
+  return named;
+}
+
+function column<Row>(rows: readonly Row[], read: (row: Row) => Element): string {
+  let last: Element | undefined;
+  let lastText = "";
+  const texts: string[] = [];
+  for (const row of rows) {
+    const value = read(row);
+    if (value !== last) {
+      last = value;
+      lastText = element(value);
     }
-    return `{${texts.join(",")}}`;
-  });
+    texts.push(lastText);
+  }
+  return `{${texts.join(",")}}`;
 }
 
 type Element = string | number | boolean | null;
