@@ -1,5 +1,8 @@
 import type { Mutant } from "./mutant.js";
 
+/** The parts of run.finish and run.complete_and_claim that end runs. */
+export const archivingParts = ["run.archive_finished", "run.archive_succeeded"] as const;
+
 /**
  * Each removes one of two guards. The other one still holds, so the judge must find no violation, and the statement that contains it
  * must have refused writes.
@@ -8,18 +11,18 @@ export const guardedMutants: readonly Mutant[] = [
   {
     name: "completion-by-session-alone",
     guardedBy: "run.finish",
-    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
-      in: statement,
-      from: " and r.fence = i.fence and",
+    edits: archivingParts.map((part) => ({
+      in: part,
+      from: " and run.fence = input.fence and",
       to: " and",
     })),
   },
   {
     name: "completion-by-fence-alone",
     guardedBy: "run.finish",
-    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
-      in: statement,
-      from: " and r.session_id = i.session_id and",
+    edits: archivingParts.map((part) => ({
+      in: part,
+      from: " and run.session_id = input.session_id and",
       to: " and",
     })),
   },

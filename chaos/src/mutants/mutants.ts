@@ -1,6 +1,6 @@
 import { afterMutants } from "./after.js";
 import { fireInTwoTransactions } from "./fire-in-two-transactions.js";
-import { guardedMutants } from "./guarded.js";
+import { archivingParts, guardedMutants } from "./guarded.js";
 import type { Edit, Mutant } from "./mutant.js";
 import { policyMutants } from "./policies.js";
 
@@ -42,25 +42,21 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["STALE FENCE ACCEPTED"],
     // Results must arrive late, from a worker that the server counts as lost.
     faults: ["freeze", "cut"],
-    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
-      in: statement,
-      from: "r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state",
-      to: "r.id = any (array[i.id]) and r.state",
+    edits: archivingParts.map((part) => ({
+      in: part,
+      from: "run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = input.session_id and run.state",
+      to: "run.id = any (array[input.id]) and run.state",
     })),
   },
   {
     name: "claim-without-new-fence",
     shownBy: ["STALE FENCE ACCEPTED"],
-    edits: [{ in: "run.complete_and_claim", from: "fence = r.fence + 1", to: "fence = r.fence" }],
+    edits: [{ in: "run.claim_picked", from: "fence = run.fence + 1", to: "fence = run.fence" }],
   },
   {
     name: "claim-before-its-time",
     shownBy: ["EARLY"],
-    edits: ["run.complete_and_claim", "run.complete_and_claim_shared"].map((statement) => ({
-      in: statement,
-      from: "        and r.run_at <= statement_timestamp()\n",
-      to: "",
-    })),
+    edits: [{ in: "run.queued_of_lane", from: "  and run.run_at <= statement_timestamp()\n", to: "" }],
   },
   {
     name: "fire-without-any-guard",

@@ -196,7 +196,7 @@ export {
   type Queued,
   type RunStore,
   type StoredRun,
-  alikeRuns,
+  toRunBatch,
   freedBy,
   freedJobs,
   horizonMs,

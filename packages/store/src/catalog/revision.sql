@@ -1,8 +1,7 @@
--- name: revision.grow
--- purpose: tells nodes that something changed which they keep in memory
--- params: $1 names text[]
+-- name: revision.increment
+-- purpose: notifies nodes that something changed which they cache
 -- fence: the row's lock, in the order of the names; committed together with the change
 with locked as materialized (
-  select name from carillon.revision where name = any ($1::text[]) order by name for update
+  select name from carillon.revision where name = any (:names::text[]) order by name for update
 )
-update carillon.revision r set value = r.value + 1 from locked where r.name = locked.name;
+update carillon.revision set value = revision.value + 1 from locked where revision.name = locked.name;

@@ -1,5 +1,5 @@
 import type { Instant, RunError, RunPolicy } from "@carillon/core";
-import { bigintArray, columns, float8Array, intArray, storableJson, uuidArray } from "../db/parameters.js";
+import { bigintArray, float8Array, intArray, namedColumns, storableJson, uuidArray } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
@@ -65,11 +65,12 @@ export function completeAndClaimOver(
   const plain = { ...statements.get("run.complete_and_claim"), rowMode: "array" } as const;
   const shared = { ...statements.get("run.complete_and_claim_shared"), rowMode: "array" } as const;
   return async ({ succeeded, demand }) => {
-    const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? noDemand)];
-    const quotas = demand?.quotas ?? null;
+    const values = { ...succeededValues(succeeded), ...demandValues(demand ?? noDemand) };
+    const ofNamespaces = demand?.quotas ?? null;
+    const quotas = ofNamespaces === null ? null : demand?.reads.map((read) => ofNamespaces.get(read.namespaceId) ?? 0);
     const { rows } = await (quotas === null
-      ? db.query<AnswerRow>(plain, values)
-      : db.query<AnswerRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
+      ? db.query<AnswerRow>(plain, plain.values(values))
+      : db.query<AnswerRow>(shared, shared.values({ ...values, quotas })));
     const claimed: ClaimedRun[] = [];
     let last: AnswerRow | null = null;
     for (const row of rows) {
@@ -84,33 +85,32 @@ export function completeAndClaimOver(
   };
 }
 
-function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
+function succeededValues(runs: readonly FinishedRun[]) {
   const ordered = inLockOrder(runs);
-  return [
-    uuidArray(ordered.map((run) => run.id)),
-    bigintArray(ordered.map((run) => run.fence)),
-    uuidArray(ordered.map((run) => run.session)),
-    ...columns(ordered, [(run) => storableJson(run.output)]),
-    float8Array(ordered.map((run) => run.startedAt)),
-  ];
+  return {
+    ids: uuidArray(ordered.map((run) => run.id)),
+    fences: bigintArray(ordered.map((run) => run.fence)),
+    sessionIds: uuidArray(ordered.map((run) => run.session)),
+    ...namedColumns(ordered, { outputs: (run) => storableJson(run.output) }),
+    startedMs: float8Array(ordered.map((run) => run.startedAt)),
+  };
 }
 
-function demandParameters(demand: Demand | typeof noDemand): unknown[] {
-  const { gatewayId, sessions, slots, freeSlots, reads, limitsRevision = 0 } = demand;
-  return [
-    uuidArray(sessions),
-    intArray(slots.map((place) => place + 1)),
+function demandValues({ gatewayId, sessions, slots, freeSlots, reads, limitsRevision = 0 }: Demand | typeof noDemand) {
+  return {
+    waitingSessionIds: uuidArray(sessions),
+    slots: intArray(slots.map((place) => place + 1)),
     freeSlots,
-    ...columns(reads, [
-      (read) => read.lane,
-      (read) => read.namespaceId,
-      (read) => read.fromRank,
-      (read) => read.limit,
-      (read) => read.isSolo,
-    ]),
+    ...namedColumns(reads, {
+      lanes: (read) => read.lane,
+      namespaceIds: (read) => read.namespaceId,
+      fromRanks: (read) => read.fromRank,
+      maxRuns: (read) => read.limit,
+      solo: (read) => read.isSolo,
+    }),
     gatewayId,
     limitsRevision,
-  ];
+  };
 }
 
 /** Every statement locks runs in the order of their ids: of a cancellation and the end of its runs one waits for the other, never both. */

@@ -75,16 +75,21 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const expire = statements.get("session.expire");
   const views = statements.get("session.views");
   const kinds = statements.get("session.kinds");
-  const ask = statements.get("session.ask");
+  const ask = statements.get("session.request_state");
   const close = statements.get("session.close");
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
   return {
     async open(session) {
       const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
       const { labels = {}, versions = {}, weights = {}, isSpot = false, namespaces } = session;
-      const skills = [JSON.stringify(labels), JSON.stringify(versions), JSON.stringify(weights), isSpot];
-      const values = [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, ...skills, namespaces ?? null];
-      await db.query(open, values);
+      const skills = {
+        labels: JSON.stringify(labels),
+        versions: JSON.stringify(versions),
+        weights: JSON.stringify(weights),
+        isSpot,
+      };
+      const own = { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, namespaces: namespaces ?? null };
+      await db.query(open, open.values({ ...own, ...skills }));
     },
     async adopt(id, gatewayId) {
       type Row = Omit<RegisteredSession, "namespaceId" | "isSpot" | "namespaces"> & {
@@ -92,42 +97,43 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
         is_spot: boolean;
         namespaces: readonly string[] | null;
       };
-      const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
+      const [row] = (await db.query<Row>(adopt, adopt.values({ id, gatewayId }))).rows;
       if (row === undefined) return null;
       const { namespace_id: namespaceId, is_spot: isSpot, namespaces, ...rest } = row;
       return { namespaceId, isSpot, ...rest, ...(namespaces !== null && { namespaces }) };
     },
     async heartbeat(ids, gatewayId) {
-      return (await db.query<LivingSession>(heartbeat, [ids, gatewayId])).rows;
+      return (await db.query<LivingSession>(heartbeat, heartbeat.values({ ids, gatewayId }))).rows;
     },
     async namespaceOf(id) {
-      const { rows } = await db.query<{ namespace_id: number }>(namespaceOf, [id]);
+      const { rows } = await db.query<{ namespace_id: number }>(namespaceOf, namespaceOf.values({ id }));
       return rows[0]?.namespace_id ?? null;
     },
     async touch(id) {
-      return (await db.query(touch, [id])).rowCount === 1;
+      return (await db.query(touch, touch.values({ id }))).rowCount === 1;
     },
     async list() {
       return (await db.query<WatchedSession>(list)).rows;
     },
     async expire(seen) {
-      const values = [seen.map((session) => session.id), seen.map((session) => session.heartbeat)];
+      const heartbeats = seen.map((session) => session.heartbeat);
+      const values = expire.values({ ids: seen.map((session) => session.id), heartbeats });
       return (await db.query<DeadSession>(expire, values)).rows;
     },
     async views(namespaceId, { id = null, before = null, limit }) {
-      const { rows } = await db.query<ViewRow>(views, [namespaceId, id, before, limit]);
+      const { rows } = await db.query<ViewRow>(views, views.values({ namespaceId, id, before, limit }));
       return rows.map(toView);
     },
     async kinds(namespaceId, task) {
       type Row = Omit<SessionKind, "isSpot"> & { is_spot: boolean };
-      const { rows } = await db.query<Row>(kinds, [namespaceId, task]);
+      const { rows } = await db.query<Row>(kinds, kinds.values({ namespaceId, task }));
       return rows.map(({ is_spot: isSpot, ...row }) => ({ ...row, isSpot }));
     },
     async ask(namespaceId, id, state) {
-      return (await db.query(ask, [namespaceId, id, state])).rowCount === 1;
+      return (await db.query(ask, ask.values({ namespaceId, id, state }))).rowCount === 1;
     },
     async close(id) {
-      return (await db.query(close, [id])).rowCount === 1;
+      return (await db.query(close, close.values({ id }))).rowCount === 1;
     },
     async closeOfDeadNodes() {
       return (await db.query<DeadSession>(closeOfDeadNodes)).rows;

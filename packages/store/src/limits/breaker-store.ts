@@ -26,7 +26,7 @@ export interface Opening {
 export interface BreakerStore {
   notClosed(): Promise<OpenBreaker[]>;
   open(breaker: BreakerName, opening: Opening): Promise<void>;
-  /** False: its time has not come, or another gateway has the probe. */
+  /** False: it is too early, or another gateway has the probe. */
   takeProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
   keepProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
   endProbe(breaker: BreakerName, gatewayId: string, end: { closes: boolean; openForMs: DurationMs }): Promise<boolean>;
@@ -65,20 +65,23 @@ export function breakerStore(db: Queryable, statements: Statements): BreakerStor
       });
     },
     async open({ namespaceId, name }, { reason, forMs, usualMs }) {
-      await db.query(open, [namespaceId, name, reason, Math.round(forMs), Math.round(usualMs)]);
+      const times = { openForMs: Math.round(forMs), usualMs: Math.round(usualMs) };
+      await db.query(open, open.values({ namespaceId, name, reason, ...times }));
     },
-    takeProbe: async ({ namespaceId, name }, gatewayId, forMs) =>
-      (await db.query(take, [namespaceId, name, gatewayId, forMs])).rowCount === 1,
-    keepProbe: async ({ namespaceId, name }, gatewayId, forMs) =>
-      (await db.query(keep, [namespaceId, name, gatewayId, forMs])).rowCount === 1,
-    endProbe: async ({ namespaceId, name }, gatewayId, { closes, openForMs }) =>
-      (await db.query(end, [namespaceId, name, gatewayId, closes, Math.round(openForMs)])).rowCount === 1,
-    async reset({ namespaceId, name }) {
-      const [row] = (await db.query<ViewRow>(reset, [namespaceId, name])).rows;
+    takeProbe: async (breaker, gatewayId, forMs) =>
+      (await db.query(take, take.values({ ...breaker, gatewayId, forMs }))).rowCount === 1,
+    keepProbe: async (breaker, gatewayId, forMs) =>
+      (await db.query(keep, keep.values({ ...breaker, gatewayId, forMs }))).rowCount === 1,
+    async endProbe(breaker, gatewayId, { closes, openForMs }) {
+      const values = end.values({ ...breaker, gatewayId, closes, openForMs: Math.round(openForMs) });
+      return (await db.query(end, values)).rowCount === 1;
+    },
+    async reset(breaker) {
+      const [row] = (await db.query<ViewRow>(reset, reset.values(breaker))).rows;
       return row === undefined ? null : toView(row);
     },
     page: async (namespaceId, { after = null, limit, only = null }) =>
-      (await db.query<ViewRow>(page, [namespaceId, after, limit, only])).rows.map(toView),
+      (await db.query<ViewRow>(page, page.values({ namespaceId, after, limit, only }))).rows.map(toView),
   };
 }
 

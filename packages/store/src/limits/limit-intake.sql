@@ -1,47 +1,44 @@
--- Limits, how runs come behind their gates. A run with limits is queued in a lane that no worker is served from (gated), or in a queue
--- that has limits. Intake moves it behind its gate: it is blocked, with its limits written down.
+-- The intake of runs with limits. A run with limits is queued in a lane from which no worker is served (gated), or in a queue that has
+-- limits. Intake moves it behind its gate: it is blocked, with its limits recorded.
 
 -- name: limit.intake
--- purpose: runs that were queued and whose limits are not written down yet
--- params: $1 lanes int[], $2 their namespaces or null for all int[], $3 most of each int, $4 most of all int
+-- purpose: queued runs whose limits are not recorded yet; a namespace that is null stands for all
 -- fence: the row's lock
-select r.id, r.namespace_id, r.job_id, r.lane, r.task, r.queue, r.payload, r.policy
-from unnest($1::int[], $2::int[]) as l (lane, namespace_id)
+select queued.id, queued.namespace_id, queued.job_id, queued.lane, queued.task, queued.queue, queued.payload, queued.policy
+from unnest(:lanes::int[], :namespace_ids::int[]) as wanted (lane, namespace_id)
 cross join lateral (
-  select * from carillon.run r
-  where r.lane = l.lane and r.stage = 1 and r.state = 'queued' and r.run_at <= statement_timestamp()
-    and (l.namespace_id is null or r.namespace_id = l.namespace_id)
-  limit $3
-  for update of r skip locked
-) r
-limit $4;
+  select * from carillon.run
+  where run.lane = wanted.lane and run.stage = 1 and run.state = 'queued' and run.run_at <= statement_timestamp()
+    and (wanted.namespace_id is null or run.namespace_id = wanted.namespace_id)
+  limit :max_of_each
+  for update of run skip locked
+) queued
+limit :max_of_all;
 
 -- name: limit.block
--- purpose: puts runs behind their gates, in the lane from which they are handed out once they are admitted
--- params: $1 ids uuid[], $2 limits text[], $3 lanes int[]
+-- purpose: puts runs behind their gates, in the lane from which they are assigned once they are admitted
 -- fence: state on the row, which this transaction holds
-update carillon.run r
-set state = 'blocked', state_reason = null, limits = i.limits, lane = i.lane
-from unnest($1::uuid[], $2::text[], $3::int[]) as i (id, limits, lane)
-where r.id = any (array[i.id]) and r.state = 'queued'
-returning r.id;
+update carillon.run
+set state = 'blocked', state_reason = null, limits = input.limits, lane = input.lane
+from unnest(:ids::uuid[], :limits::text[], :lanes::int[]) as input (id, limits, lane)
+where run.id = any (array[input.id]) and run.state = 'queued'
+returning run.id;
 
 -- name: limit.refuse
--- purpose: ends runs whose limits cannot be told from their payload; answers as run.finish does
--- params: $1 ids uuid[], $2 errors text[], $3 fingerprints text[]
+-- purpose: fails runs whose limits cannot be computed from their payload; answers as run.finish does
 -- fence: state on the row, which this transaction holds
 with ended as (
-  delete from carillon.run r
-  using unnest($1::uuid[], $2::text[], $3::text[]) as i (id, error, fingerprint)
-  where r.id = any (array[i.id]) and r.state = 'queued'
-  returning r.*, i.error, i.fingerprint
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version, fingerprint)
-  select id, job_id, namespace_id, 'failed', 'limit_invalid', priority, run_at, nominal_at, created_at, trigger, task, queue,
-         payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, error::json,
-         attempts, version, fingerprint
+  delete from carillon.run
+  using unnest(:ids::uuid[], :errors::text[], :fingerprints::text[]) as input (id, error, fingerprint)
+  where run.id = any (array[input.id]) and run.state = 'queued'
+  returning run.*, input.error, input.fingerprint
+), archived as (
+  insert into carillon.run_history (
+    --+ run.archived_columns
+    , status, status_reason, run_at, attempt, losses, started_at, finished_at, output, error, fingerprint)
+  select
+    --+ run.archived_columns
+    , 'failed', 'limit_invalid', run_at, attempt, losses, started_at, clock_timestamp(), null, error::json, fingerprint
   from ended
 )
 select id, case when serial then job_id end as freed_job_id from ended;

@@ -1,13 +1,11 @@
 -- name: enqueue.call
--- purpose: asks for a run in the transaction of whoever sends it. Each parameter stands once, in the order of its number: query builders that
---   number by place can send it too
--- params: $1 task text, $2 payload json, $3 queue text, $4 priority int, $5 run at timestamptz or null, $6 policy jsonb or null,
---         $7 labels jsonb or null, $8 owner text or null, $9 dedupe key text or null, $10 dedupe on text or null,
---         $11 dedupe window s double precision or null, $12 notify boolean, $13 namespace text
--- fence: those of the function. JSON and times are sent as texts, because some drivers would encode them once more
+-- purpose: enqueues a run in the transaction of the caller. Each parameter occurs once, in the order of its number, so that query
+--   builders that number parameters by position can send it too
+-- fence: those of the function. JSON and times are sent as text, because some drivers would encode them once more
 select run_id, is_new
 from carillon.enqueue(
-  $1::text, $2::text::json, queue => $3::text, priority => $4::int, run_at => $5::text::timestamptz, policy => $6::text::jsonb,
-  labels => $7::text::jsonb, owner => $8::text, dedupe_key => $9::text, dedupe_on => $10::text,
-  dedupe_window => make_interval(secs => $11::double precision), notify => $12::boolean, namespace => $13::text
+  :task::text, :payload::text::json, queue => :queue::text, priority => :priority::int, run_at => :run_at::text::timestamptz,
+  policy => :policy::text::jsonb,
+  labels => :labels::text::jsonb, owner => :owner::text, dedupe_key => :dedupe_key::text, dedupe_on => :dedupe_on::text,
+  dedupe_window => make_interval(secs => :dedupe_window_s::double precision), notify => :notify::boolean, namespace => :namespace::text
 );

@@ -22,7 +22,15 @@ export function runLogStore(db: Queryable, statements: Statements): RunLogStore 
   return {
     async lines({ namespaceId, runId, after, limit, notBefore, levels }) {
       type Row = Omit<RunLine, "at"> & { logged_at: Instant };
-      const values = [namespaceId, runId, after.fence, after.number, limit, timestampParam(notBefore), levels];
+      const place = { afterFence: after.fence, afterNumber: after.number };
+      const values = lines.values({
+        namespaceId,
+        runId,
+        ...place,
+        limit,
+        notBefore: timestampParam(notBefore),
+        levels,
+      });
       const { rows } = await db.query<Row>(lines, values);
       return rows.map(({ logged_at: at, ...line }) => ({ ...line, at }));
     },

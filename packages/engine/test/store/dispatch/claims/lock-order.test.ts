@@ -55,7 +55,7 @@ const bothIds = ({ low, high }: Pair): unknown[] => [[high, low]];
 const cases: readonly Case[] = [
   { statement: "run.end_stopped", table: "run", rows: () => runsWith("cancel_reason = 'asked'"), values: bothIds },
   {
-    statement: "dedupe.end_left",
+    statement: "dedupe.end_replaced",
     table: "run",
     rows: () => runsWith("owner = null"),
     values: (pair) => [...bothIds(pair), [1, 1]],
@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     values: () => [job, 2],
   },
   {
-    statement: "limit.stop",
+    statement: "limit.cancel_waiting",
     table: "run",
     rows: () => runsWith(`state = 'blocked', limits = '${gate}'`),
     values: () => [[gate]],
