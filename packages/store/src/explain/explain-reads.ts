@@ -25,15 +25,15 @@ export interface ExplainReads {
   position(namespaceId: number, runId: string): Promise<PlaceInLine>;
 }
 
-/** Runs that one answer counts. */
+/** Runs that are counted in each lane. */
 const maxCounted = 10_000;
 
 export function explainReads(db: Queryable, statements: Statements): ExplainReads {
-  const surroundings = statements.get("explain.run");
+  const surroundings = statements.get("explain.surroundings");
   const position = statements.get("explain.position");
   return {
     async surroundings(namespaceId, runId) {
-      const [row] = (await db.query<SurroundingsRow>(surroundings, [namespaceId, runId])).rows;
+      const [row] = (await db.query<SurroundingsRow>(surroundings, surroundings.values({ namespaceId, runId }))).rows;
       if (row === undefined) return null;
       return {
         laneKind: row.lane_kind,
@@ -44,7 +44,8 @@ export function explainReads(db: Queryable, statements: Statements): ExplainRead
       };
     },
     async position(namespaceId, runId) {
-      const [row] = (await db.query<PlaceInLine>(position, [namespaceId, runId, maxCounted])).rows;
+      const values = position.values({ namespaceId, runId, maxPerLane: maxCounted });
+      const [row] = (await db.query<PlaceInLine>(position, values)).rows;
       return row ?? { ahead: 0, of: 0, running: 0 };
     },
   };

@@ -23,16 +23,18 @@ export interface ForecastReads {
 const maxJobsPerShard = 10_000;
 
 export function forecastReads(db: Queryable, statements: Statements): ForecastReads {
-  const jobs = statements.get("forecast.jobs");
-  const at = statements.get("forecast.at");
+  const jobs = statements.get("forecast.list_jobs");
+  const at = statements.get("forecast.count");
   return {
     async jobs(namespaceId, shards, until) {
       type Row = { job_id: string; key: string | null; schedule: ScheduleSpec };
-      const { rows } = await db.query<Row>(jobs, [namespaceId, shards, timestampParam(until), maxJobsPerShard]);
+      const values = jobs.values({ namespaceId, shards, until: timestampParam(until), maxPerShard: maxJobsPerShard });
+      const { rows } = await db.query<Row>(jobs, values);
       return rows.map(({ job_id: id, key, schedule }) => ({ id, key, schedule }));
     },
     async countAt(namespaceId, shards, { from, before, max }) {
-      const values = [namespaceId, shards, timestampParam(from), timestampParam(before), max];
+      const span = { fromAt: timestampParam(from), before: timestampParam(before) };
+      const values = at.values({ namespaceId, shards, ...span, max });
       return (await db.query<{ count: number }>(at, values)).rows[0]?.count ?? 0;
     },
   };

@@ -13,7 +13,7 @@ export interface StatementFile {
 
 const firstLine = /^-- (name|part):\s*(\S+)\s*$/;
 const headerLine = /^-- ([a-z]+):\s*(.*)$/;
-const commentLine = /^--\s?(.*)$/;
+const commentLine = /^--(?!\+)\s?(.*)$/;
 
 /**
  * Reads a file of named statements. Each begins with `-- name: entity.verb`; the comment lines straight below are its
