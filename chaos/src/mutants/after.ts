@@ -19,7 +19,11 @@ export const afterMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE"],
     faults: [],
     edits: [
-      { in: "upstream_end.delete", from: "where event.job_id = any", to: "where random() < 0.9 and event.job_id = any" },
+      {
+        in: "upstream_end.delete",
+        from: "where event.job_id = any",
+        to: "where random() < 0.9 and event.job_id = any",
+      },
       {
         in: "store/src/dependencies/dependency-store.ts",
         from: "if (rowCount !== ends.length)",

@@ -61,12 +61,7 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE"],
     // Fires must arrive late, after another node has done them.
     faults: ["cut", "freeze", "deaf"],
-    edits: [
-      ...whichOccurrence,
-      uniqueKey,
-      dueCheck,
-      shardOwner,
-    ],
+    edits: [...whichOccurrence, uniqueKey, dueCheck, shardOwner],
   },
   {
     name: "fire-without-compare-and-set",

@@ -302,7 +302,8 @@ function pastReads(statements: Statements): Pick<PastRuns, "definitionAt" | "cal
   return {
     async definitionAt(db, jobId, after) {
       type Row = { version: number; definition: JobSpec; valid_to: Instant };
-      const [row] = (await db.query<Row>(definitionAt, definitionAt.values({ jobId, after: timestampParam(after) }))).rows;
+      const [row] = (await db.query<Row>(definitionAt, definitionAt.values({ jobId, after: timestampParam(after) })))
+        .rows;
       return row === undefined ? null : { version: row.version, spec: row.definition, through: row.valid_to };
     },
     async calendarsAt(db, namespaceId, names, after) {

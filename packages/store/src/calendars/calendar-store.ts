@@ -74,7 +74,10 @@ function calendarReads(db: Queryable, statements: Statements): Reads {
     },
     async inForce(known) {
       const { ids, versions: versionsOf } = editionColumns(known);
-      const { rows } = await db.query<InForceRow>(inForce, inForce.values({ knownIds: ids, knownVersions: versionsOf }));
+      const { rows } = await db.query<InForceRow>(
+        inForce,
+        inForce.values({ knownIds: ids, knownVersions: versionsOf }),
+      );
       const calendars = rows.flatMap((row): StoredCalendar[] => {
         const { id, namespace_id: namespaceId, name, version, definition } = row;
         if (id === null || namespaceId === null || name === null || version === null) return [];
@@ -93,7 +96,9 @@ function calendarReads(db: Queryable, statements: Statements): Reads {
       return row === undefined ? null : toView(row);
     },
     async list(namespaceId, after, limit) {
-      return (await db.query<CalendarRow>(list, list.values({ namespaceId, afterName: after, limit }))).rows.map(toView);
+      return (await db.query<CalendarRow>(list, list.values({ namespaceId, afterName: after, limit }))).rows.map(
+        toView,
+      );
     },
   };
 }
@@ -128,7 +133,9 @@ function calendarWrites(db: Database, statements: Statements): Writes {
     const text = jsonParam(definition);
     const before = await held(tx, namespaceId, definition.name, ifVersion);
     if (before === null) {
-      const [made] = (await tx.query<CalendarRow>(insert, insert.values({ namespaceId, name: definition.name, definition: text }))).rows;
+      const [made] = (
+        await tx.query<CalendarRow>(insert, insert.values({ namespaceId, name: definition.name, definition: text }))
+      ).rows;
       // Another transaction made it since: now its row can be locked.
       if (made === undefined) return putOnce(tx, namespaceId, put);
       await grow(tx, ["calendars"]);

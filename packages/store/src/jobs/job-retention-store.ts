@@ -38,7 +38,14 @@ export function retentionSweeps(db: Queryable, statements: Statements): Retentio
   const backfills = statements.get("job_retention.delete_backfills");
   return {
     async ledger(after, before, limit) {
-      type Row = { job_id: string; from_at: Instant; version: number; reason: string; scanned: number; deleted: number };
+      type Row = {
+        job_id: string;
+        from_at: Instant;
+        version: number;
+        reason: string;
+        scanned: number;
+        deleted: number;
+      };
       const { jobId, from, version, reason } = after ?? beginning;
       const values = ledger.values({
         afterJobId: jobId,

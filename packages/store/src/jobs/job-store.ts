@@ -255,9 +255,7 @@ class JobSearch {
     if (indexes.length <= 1 && only !== "labels") return only;
     const estimate = this.#statements.get("job.scan_estimate");
     const values = estimate.values({ namespaceId, ...conditions(filter) });
-    const costs = await Promise.all(
-      indexes.map((index) => estimateRows(this.#db, pickLines(estimate, index), values)),
-    );
+    const costs = await Promise.all(indexes.map((index) => estimateRows(this.#db, pickLines(estimate, index), values)));
     const fewest = Math.min(...costs);
     const best = indexes[costs.indexOf(fewest)] ?? only;
     return best === "labels" && fewest > maxScanned ? "any" : best;

@@ -161,7 +161,9 @@ export function jobTransactionReads(statements: Statements): JobTransactionReads
       return ids((await tx.query<{ job_id: string }>(lockExpired, values)).rows);
     },
     async read(tx, jobIds, wants) {
-      return (await tx.query<LockedRow>(read, read.values({ jobIds, withPayload: wants.payload }))).rows.map(toLockedJob);
+      return (await tx.query<LockedRow>(read, read.values({ jobIds, withPayload: wants.payload }))).rows.map(
+        toLockedJob,
+      );
     },
     async live(tx, jobIds, { hold }) {
       type Row = { job_id: string; id: string; state: LiveRunStatus };

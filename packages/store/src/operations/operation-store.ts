@@ -89,9 +89,12 @@ export function operationStore(db: Queryable, statements: Statements): Operation
       return (await db.query<Row>(due, due.values({ shards: shardArray(shards), limit }))).rows.map(toOperation);
     },
     async step({ id, step: number }, { failures, ...result }) {
-      return one(await db.query<Row>(step, step.values({ ...result, id, step: number, failures: jsonParam(failures) })));
+      return one(
+        await db.query<Row>(step, step.values({ ...result, id, step: number, failures: jsonParam(failures) })),
+      );
     },
-    abort: async (namespaceId, id, reason) => one(await db.query<Row>(abort, abort.values({ namespaceId, id, reason }))),
+    abort: async (namespaceId, id, reason) =>
+      one(await db.query<Row>(abort, abort.values({ namespaceId, id, reason }))),
     async sweep(olderThanMs, limit) {
       return (await db.query(sweep, sweep.values({ olderThanMs, limit }))).rowCount;
     },

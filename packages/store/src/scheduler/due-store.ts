@@ -363,7 +363,10 @@ export function fireColumns(rows: readonly FireRow[]) {
     catchUpTo: ({ row }) => timestampOrNull(row.catchUpTo),
     ranks: ({ row }) => row.rank,
   });
-  const ids = { jobIds: uuidArray(sorted.map((row) => row.job.jobId)), runIds: uuidArray(sorted.map((row) => row.runId)) };
+  const ids = {
+    jobIds: uuidArray(sorted.map((row) => row.job.jobId)),
+    runIds: uuidArray(sorted.map((row) => row.runId)),
+  };
   return { ...shared, ...ids };
 }
 

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseStatementFile } from "../../../src/sql/statement-file.js";
-import {
-  type Statements,
-  collectSources,
-  makeStatements,
-  readStatementSources,
-} from "../../../src/sql/statements.js";
+import { type Statements, collectSources, makeStatements, readStatementSources } from "../../../src/sql/statements.js";
 
 const file = `-- What this file is about.
 
