@@ -220,7 +220,7 @@ class NodeEngine implements Engine {
     const inserts = makeInserts(store, {
       maxBatch: limits.insertBatch,
       maxQueued: limits.insertQueue,
-      patience: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
+      queueTimeout: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
       horizonMs,
       onReplaced,
       onQueued: (queued, mode) => wakeups.runsQueued(queued, mode),

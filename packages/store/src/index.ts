@@ -92,8 +92,7 @@ export type {
   WorkerState,
   WorkerView,
 } from "./dispatch/session-store.js";
-export type { ExplainReads, RunSurroundings } from "./explain/explain-reads.js";
-export type { ForecastJob, ForecastReads } from "./explain/forecast-reads.js";
+export type { ExplainReads, ForecastJob, ForecastReads, RunSurroundings } from "./explain/explain-reads.js";
 export { type DayPartitions, dayPartitions } from "./history/day-partitions.js";
 export { HistoryDays, type ListDirection, type ListPart, maxDaysAtOnce, maxScanned } from "./history/history-days.js";
 export type { JobStats } from "./history/job-history.js";

@@ -42,3 +42,12 @@ select pg_advisory_lock_shared(('x' || right(replace(:id::uuid::text, '-', ''), 
 -- purpose: Releases the session lock of node.lock.
 -- fence: none, only this session's own lock
 select pg_advisory_unlock_shared(('x' || right(replace(:id::uuid::text, '-', ''), 16))::bit(64)::bigint);
+
+-- name: health.can_write
+-- purpose: The health check fails with 55P03 if another session has locked the tables that every call writes to.
+-- fence: none: the lock is the one of an insert, which blocks no writer, and ends with the statement
+do $$
+begin
+  lock table carillon.run, carillon.job, carillon.job_due in row exclusive mode nowait;
+end
+$$;

@@ -51,7 +51,7 @@ describe("Coalescer", () => {
 
   it("refuses what has waited too long instead of writing it", async () => {
     let now = 0;
-    const { writer, coalescer } = setUp({ patience: { ms: 100, monotonic: () => now } });
+    const { writer, coalescer } = setUp({ queueTimeout: { ms: 100, monotonic: () => now } });
     const first = coalescer.add(1);
     const early = coalescer.add(2).catch((error: unknown) => error);
     now = 60;
