@@ -1,5 +1,5 @@
 -- name: backfill.insert
--- purpose: A caller starts a backfill; the owner of the shard makes its runs.
+-- purpose: a caller starts a backfill; the owner of the shard makes its runs
 -- fence: primary key; the transaction has the row of job_due locked, and the job has not ended
 insert into carillon.backfill (id, job_id, namespace_id, shard, state, from_at, to_at, next_step_at, per_second, concurrency,
                                repeats, force, total, actor, trace, created_at)
@@ -9,12 +9,12 @@ from carillon.job_due where job_id = :job_id
 returning *;
 
 -- name: backfill.find
--- purpose: Reads a backfill by id.
+-- purpose: reads a backfill by id
 -- fence: none, a read
 select * from carillon.backfill where namespace_id = :namespace_id and id = :id;
 
 -- name: backfill.list
--- purpose: Reads a keyset page of the backfills of a job, the newest first.
+-- purpose: reads a keyset page of the backfills of a job, the newest first
 -- fence: none, a read
 select * from carillon.backfill
 where job_id = :job_id and (:before_id::uuid is null or id < :before_id)
@@ -22,7 +22,7 @@ order by id desc
 limit :limit;
 
 -- name: backfill.abort
--- purpose: A caller ends a running backfill; waits for a step in progress.
+-- purpose: a caller ends a running backfill; waits for a step in progress
 -- fence: state on the row
 update carillon.backfill
 set state = 'aborted', state_reason = :reason, finished_at = clock_timestamp(), run_ids = '{}'
@@ -30,15 +30,15 @@ where namespace_id = :namespace_id and id = :id and state = 'running'
 returning *;
 
 -- name: backfill.abort_all_of_job
--- purpose: Ends all backfills of a job that is cancelled.
+-- purpose: ends all backfills of a job that is cancelled
 -- fence: state on the row; the transaction has the row of job_due locked, so no other backfill of the job starts
 update carillon.backfill
 set state = 'aborted', state_reason = :reason, finished_at = clock_timestamp(), run_ids = '{}'
 where job_id = :job_id and state = 'running';
 
 -- name: backfill.list_due
--- purpose: The owner of some shards reads the backfills whose next step is due and that may have another live run, the one that waits
---   longest first. If runs of the job must not overlap, a backfill has one live run at a time.
+-- purpose: the owner of some shards reads the backfills whose next step is due and that may have another live run, the one that waits
+--   longest first. If runs of the job must not overlap, a backfill has one live run at a time
 -- fence: none: the result is a hint, the step reads again under the job's lock
 select backfill.id, backfill.job_id, backfill.shard
 from carillon.backfill join carillon.job_due as due on due.job_id = any (array[backfill.job_id])
@@ -49,12 +49,12 @@ order by backfill.next_step_at, backfill.id
 limit :limit;
 
 -- name: backfill.any_running
--- purpose: Whether a backfill of some shards has steps left.
+-- purpose: whether a backfill of some shards has steps left
 -- fence: none, a read
 select exists (select from carillon.backfill where shard = any (:shards::smallint[]) and state = 'running') as any;
 
 -- name: backfill.lock_job
--- purpose: The owner of a shard locks the job of a backfill for one step; a row that another transaction holds is skipped.
+-- purpose: the owner of a shard locks the job of a backfill for one step; a row that another transaction holds is skipped
 -- fence: (shard, owner, epoch) under a share lock; the deciding values are read in a later statement
 with owned_shards as materialized (
   --+ shard.owned
@@ -65,18 +65,18 @@ where due.job_id = :job_id and due.shard in (select id from owned_shards)
 for update of due skip locked;
 
 -- name: backfill.lock_running
--- purpose: Locks and reads a backfill that has steps left.
+-- purpose: locks and reads a backfill that has steps left
 -- fence: the row lock; sent after the lock of the job
 select * from carillon.backfill where id = :id and state = 'running' for update;
 
 -- name: backfill.list_live_runs
--- purpose: Reads which runs have not ended.
+-- purpose: reads which runs have not ended
 -- fence: none, a read; sent after the locks
 select id from carillon.run where id = any (:ids::uuid[]);
 
 -- name: backfill.definition_at
--- purpose: Reads the definition that was in force right after an instant, if it has been replaced since. The first definition applies to
---   all earlier instants too. Times are compared in whole milliseconds, as instants have them.
+-- purpose: reads the definition that was in force right after an instant, if it has been replaced since. The first definition applies to
+--   all earlier instants too. Times are compared in whole milliseconds, as instants have them
 -- fence: none, a read
 select version, definition, valid_to
 from carillon.job_version
@@ -85,7 +85,7 @@ order by version
 limit 1;
 
 -- name: backfill.calendars_at
--- purpose: Reads calendars as they were right after an instant, each with the end of that version if it has one.
+-- purpose: reads calendars as they were right after an instant, each with the end of that version if it has one
 -- fence: none, a read
 select calendar.id, calendar.name, coalesce(past.version, calendar.version) as version,
        coalesce(past.definition, calendar.definition) as definition, past.valid_to
@@ -100,8 +100,8 @@ left join lateral (
 where calendar.namespace_id = :namespace_id and calendar.name = any (:names::text[]);
 
 -- name: backfill.ran
--- purpose: Reads which instants of a job have a live or finished run, by its schedule or by a backfill. The id of such a run begins with
---   its instant; the only run of a one-off job has the job's id.
+-- purpose: reads which instants of a job have a live or finished run, by its schedule or by a backfill. The id of such a run begins with
+--   its instant; the only run of a one-off job has the job's id
 -- fence: none, a read; sent after the lock of the job, for which a transaction that makes a run of it waits
 with known_runs as materialized (
   select listed.id from carillon.job_due as due cross join lateral unnest(due.run_ids) as listed (id) where due.job_id = :job_id
@@ -125,7 +125,7 @@ from carillon.run_history
 where id = :job_id and job_id = :job_id and finished_at >= :not_before and nominal_at = any (:instants::timestamptz[]);
 
 -- name: backfill.insert_runs
--- purpose: Inserts runs of a locked job from a definition that is no longer in force.
+-- purpose: inserts runs of a locked job from a definition that is no longer in force
 -- fence: primary key; the transaction has the job's row locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
@@ -145,7 +145,7 @@ on conflict (id) do nothing
 returning id, job_id, state, lane, rank, run_at, created_at;
 
 -- name: backfill.add_occurrences
--- purpose: Adds the instants that a backfill left out to the ledger. A second backfill that leaves out the same does not count them twice.
+-- purpose: adds the instants that a backfill left out to the ledger. A second backfill that leaves out the same does not count them twice
 -- fence: primary key; the transaction has the job's row locked
 --+ occurrence.insert
 on conflict (job_id, version, reason, from_at) do update
@@ -153,7 +153,7 @@ set to_at = greatest(occurrence.to_at, excluded.to_at), count = greatest(occurre
     recorded_at = excluded.recorded_at;
 
 -- name: backfill.step
--- purpose: Writes the progress of a backfill, in the transaction that inserts the runs.
+-- purpose: writes the progress of a backfill, in the transaction that inserts the runs
 -- fence: state and through_at on the locked row
 update carillon.backfill
 set through_at = :through, made = made + :made, passed = passed + :passed, skipped = skipped + :skipped, run_ids = :run_ids::uuid[],

@@ -1,6 +1,6 @@
 -- name: window.list_in_force
--- purpose: Reads every maintenance window, with the revision that a fire compares. If there is no window, it returns one row of nulls
---   with the revision.
+-- purpose: reads every maintenance window, with the revision that a fire compares. If there is no window, it returns one row of nulls
+--   with the revision
 -- fence: none: one statement, so windows and revision belong together
 select revision.value as revision, maintenance.namespace_id, namespace.name as namespace, maintenance.name, maintenance.definition
 from carillon.revision
@@ -10,14 +10,14 @@ where revision.name = 'windows'
 order by maintenance.namespace_id, maintenance.id;
 
 -- name: window.find
--- purpose: Reads a maintenance window by name.
+-- purpose: reads a maintenance window by name
 -- fence: none, a read
 select name, definition, created_at, updated_at
 from carillon.maintenance_window
 where namespace_id = :namespace_id and name = :name;
 
 -- name: window.list
--- purpose: Reads a keyset page of maintenance windows, by name.
+-- purpose: reads a keyset page of maintenance windows, by name
 -- fence: none, a read
 select name, definition, created_at, updated_at
 from carillon.maintenance_window
@@ -26,7 +26,7 @@ order by name
 limit :limit;
 
 -- name: window.put
--- purpose: Stores a maintenance window, or replaces the one of that name.
+-- purpose: stores a maintenance window, or replaces the one of that name
 -- fence: unique (namespace_id, name); the revision grows in the same transaction
 insert into carillon.maintenance_window as stored (namespace_id, name, definition, created_at, updated_at)
 values (:namespace_id, :name, :definition::json, clock_timestamp(), clock_timestamp())
@@ -34,6 +34,6 @@ on conflict (namespace_id, name) do update set definition = excluded.definition,
 returning stored.name, stored.definition, stored.created_at, stored.updated_at, (stored.xmax = 0) as created;
 
 -- name: window.delete
--- purpose: Deletes a maintenance window.
+-- purpose: deletes a maintenance window
 -- fence: the row lock; the revision grows in the same transaction
 delete from carillon.maintenance_window where namespace_id = :namespace_id and name = :name returning id;

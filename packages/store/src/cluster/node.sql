@@ -1,11 +1,11 @@
 -- name: node.register
--- purpose: A starting process stores its incarnation of a node.
+-- purpose: a starting process stores its incarnation of a node
 -- fence: none, the id is new
 insert into carillon.node (id, name, address, version, started_at, heartbeat_at)
 values (:id, :name, :address, :version, clock_timestamp(), clock_timestamp());
 
 -- name: node.heartbeat
--- purpose: A live node writes its heartbeat. No row means that another node declared it dead: it must stop acting.
+-- purpose: a live node writes its heartbeat. No row means that another node declared it dead: it must stop acting
 -- fence: the row exists
 update carillon.node
 set heartbeat_at = clock_timestamp(), takes_shards = :takes_shards,
@@ -13,8 +13,8 @@ set heartbeat_at = clock_timestamp(), takes_shards = :takes_shards,
 where id = :id returning heartbeat_at;
 
 -- name: node.list
--- purpose: Reads all nodes with their last heartbeats, and whether a session holds the lock of each. A new start time of the server means
---   that all locks were lost.
+-- purpose: reads all nodes with their last heartbeats, and whether a session holds the lock of each. A new start time of the server means
+--   that all locks were lost
 -- fence: none, a read
 with held_locks as materialized (
   select (classid::bigint << 32) | objid::bigint as key
@@ -28,23 +28,23 @@ select id, name, address, heartbeat_at::text as heartbeat, takes_shards as "take
 from carillon.node order by started_at, id;
 
 -- name: node.remove
--- purpose: Removes a node: it leaves by itself (:seen is null), or another node saw the same heartbeat for the whole timeout.
+-- purpose: removes a node: it leaves by itself (:seen is null), or another node saw the same heartbeat for the whole timeout
 -- fence: heartbeat_at as seen
 delete from carillon.node where id = :id and (:seen::timestamptz is null or heartbeat_at = :seen) returning id;
 
 -- name: node.lock
--- purpose: A process holds a session lock as long as it lives. The lock is shared, so it never waits for an older session of the same
---   process that the server has not yet found dead.
+-- purpose: a process holds a session lock as long as it lives. The lock is shared, so it never waits for an older session of the same
+--   process that the server has not yet found dead
 -- fence: none, the key is the random part of the id
 select pg_advisory_lock_shared(('x' || right(replace(:id::uuid::text, '-', ''), 16))::bit(64)::bigint);
 
 -- name: node.unlock
--- purpose: Releases the session lock of node.lock.
+-- purpose: releases the session lock of node.lock
 -- fence: none, only this session's own lock
 select pg_advisory_unlock_shared(('x' || right(replace(:id::uuid::text, '-', ''), 16))::bit(64)::bigint);
 
 -- name: health.can_write
--- purpose: The health check fails with 55P03 if another session has locked the tables that every call writes to.
+-- purpose: the health check fails with 55P03 if another session has locked the tables that every call writes to
 -- fence: none: the lock is the one of an insert, which blocks no writer, and ends with the statement
 do $$
 begin

@@ -10,19 +10,19 @@ order by shard.id
 for share of shard
 
 -- name: shard.list
--- purpose: Reads the owners of all shards.
+-- purpose: reads the owners of all shards
 -- fence: none, a read
 select id, owner, epoch from carillon.shard order by id;
 
 -- name: shard.fingerprint
--- purpose: Reads a value that differs after every change of a shard. Each statement that changes an owner raises the epoch, so their sum
---   suffices; the hash is for changes outside Carillon, and for another timeline of the database with as many changes.
+-- purpose: reads a value that differs after every change of a shard. Each statement that changes an owner raises the epoch, so their sum
+--   suffices; the hash is for changes outside Carillon, and for another timeline of the database with as many changes
 -- fence: none, a read
 select concat(sum(epoch), ' ', sum(hash_record_extended(shard, 0))) as fingerprint from carillon.shard;
 
 -- name: shard.take
--- purpose: A node takes over shards whose owner and epoch are as it saw them. A row that a write of the old owner holds is left to the
---   next pass, because a node that waits sends no heartbeat.
+-- purpose: a node takes over shards whose owner and epoch are as it saw them. A row that a write of the old owner holds is left to the
+--   next pass, because a node that waits sends no heartbeat
 -- fence: the seen epoch, on the locked row; it only grows
 with free as materialized (
   select shard.id
@@ -33,13 +33,13 @@ with free as materialized (
 update carillon.shard set owner = :owner, epoch = shard.epoch + 1 from free where shard.id = free.id returning shard.id, shard.epoch;
 
 -- name: shard.release
--- purpose: A node that stops gives up all its shards; the epoch grows, so late writes are refused.
+-- purpose: a node that stops gives up all its shards; the epoch grows, so late writes are refused
 -- fence: owner, on the locked row
 with owned as materialized (select id from carillon.shard where owner = :owner order by id for update)
 update carillon.shard set owner = null, epoch = shard.epoch + 1 from owned where shard.id = owned.id returning shard.id;
 
 -- name: shard.drop
--- purpose: A live node gives up some shards, so that other nodes can take their share.
+-- purpose: a live node gives up some shards, so that other nodes can take their share
 -- fence: owner, on the locked row
 with owned as materialized (
   select id from carillon.shard where owner = :owner and id = any (:shards::smallint[]) order by id for update
@@ -47,8 +47,8 @@ with owned as materialized (
 update carillon.shard set owner = null, epoch = shard.epoch + 1 from owned where shard.id = owned.id returning shard.id;
 
 -- name: shard.timeline
--- purpose: Reads the timeline of the database (system, database, timeline of the log), how much log it has written, and the timeline in
---   which the shards were last owned. The control file shows the old timeline until the next checkpoint, so it is read from the log.
+-- purpose: reads the timeline of the database (system, database, timeline of the log), how much log it has written, and the timeline in
+--   which the shards were last owned. The control file shows the old timeline until the next checkpoint, so it is read from the log
 -- fence: none, a read
 select
   (select system_identifier from pg_control_system())::text
@@ -58,13 +58,13 @@ select
   (select value from carillon.setting where name = 'database_timeline') as remembered;
 
 -- name: shard.remember_timeline
--- purpose: The first node of a new installation stores the timeline.
+-- purpose: the first node of a new installation stores the timeline
 -- fence: no timeline is stored yet
 insert into carillon.setting (name, value) values ('database_timeline', :timeline) on conflict (name) do nothing;
 
 -- name: shard.void_all
--- purpose: A node that finds the database in another timeline removes every owner and every node, so that all nodes join again. The epochs
---   jump beyond all values that the lost timeline may have reached.
+-- purpose: a node that finds the database in another timeline removes every owner and every node, so that all nodes join again. The epochs
+--   jump beyond all values that the lost timeline may have reached
 -- fence: the remembered timeline, so that one node does it
 with changed as materialized (
   update carillon.setting set value = :timeline where name = 'database_timeline' and value = :remembered returning name

@@ -2,7 +2,7 @@
 -- the ends of upstream runs that the waiting job has not processed.
 
 -- name: dependency.resolve
--- purpose: Finds the jobs, of those that have not ended, that a schedule names by id or by key.
+-- purpose: finds the jobs, of those that have not ended, that a schedule names by id or by key
 -- fence: none, a read; the caller locks the jobs and reads again
 select id, key from carillon.job where (namespace_id = :namespace_id) is true and ended_at is null and id = any (:ids::uuid[])
 union
@@ -14,8 +14,8 @@ from (
 ) as named;
 
 -- name: dependency.mark_upstream
--- purpose: Marks jobs and their live runs as upstream of other jobs, so that each end is stored for the waiting jobs. Returns the jobs
---   that have not ended.
+-- purpose: marks jobs and their live runs as upstream of other jobs, so that each end is stored for the waiting jobs. Returns the jobs
+--   that have not ended
 -- fence: the transaction has the rows of job_due locked, so a transaction that makes a run of these jobs waits; each run is locked
 with alive as materialized (
   select job_id, run_ids from carillon.job_due where job_id = any (:job_ids::uuid[]) and state <> 'cancelled'
@@ -37,7 +37,7 @@ with alive as materialized (
 select job_id from alive;
 
 -- name: dependency.link
--- purpose: Stores the upstream jobs of waiting jobs.
+-- purpose: stores the upstream jobs of waiting jobs
 -- fence: primary key; the rows of job_due are locked, or new
 insert into carillon.dependency (job_id, position, namespace_id, shard, upstream_id, on_status, condition)
 select * from unnest(
@@ -46,7 +46,7 @@ select * from unnest(
 );
 
 -- name: dependency.unlink
--- purpose: Deletes the dependencies of jobs, with the ends that they have not processed.
+-- purpose: deletes the dependencies of jobs, with the ends that they have not processed
 -- fence: the transaction has the rows of job_due locked
 with deleted as (
   delete from carillon.dependency where job_id = any (:job_ids::uuid[])
@@ -54,17 +54,17 @@ with deleted as (
 delete from carillon.dependency_event where job_id = any (:job_ids::uuid[]);
 
 -- name: dependency.detach
--- purpose: Deletes the dependencies on a job that is cancelled; the waiting jobs still process the ends of its earlier runs.
+-- purpose: deletes the dependencies on a job that is cancelled; the waiting jobs still process the ends of its earlier runs
 -- fence: the transaction has the upstream job's row of job_due locked: no other transaction links a job to it
 delete from carillon.dependency where upstream_id = :upstream_id returning job_id;
 
 -- name: dependency.lock_namespace
--- purpose: Prevents two concurrent changes in a namespace from closing a cycle together.
+-- purpose: prevents two concurrent changes in a namespace from closing a cycle together
 -- fence: the row lock
 select id from carillon.namespace where id = :namespace_id for no key update;
 
 -- name: dependency.leads_to
--- purpose: Whether one of these jobs waits, directly or through other jobs, for a job.
+-- purpose: whether one of these jobs waits, directly or through other jobs, for a job
 -- fence: dependency.lock_namespace, in an earlier statement of the transaction
 with recursive upstream (id) as (
   select unnest(:upstream_ids::uuid[])
@@ -74,7 +74,7 @@ with recursive upstream (id) as (
 select exists (select from upstream where id = :job_id) as leads;
 
 -- name: dependency.list_neighbours
--- purpose: Reads the upstream jobs of a job and the jobs that wait for it, up to :max of each.
+-- purpose: reads the upstream jobs of a job and the jobs that wait for it, up to :max of each
 -- fence: none, a read
 (
   select 'upstream' as side, dependency.upstream_id as job_id, job.key, dependency.on_status, dependency.condition,
@@ -97,7 +97,7 @@ union all
 );
 
 -- name: dependency.list
--- purpose: Reads the dependencies of locked jobs with their progress.
+-- purpose: reads the dependencies of locked jobs with their progress
 -- fence: none, a read; sent after the lock of the jobs
 select job_id, position, upstream_id, on_status, condition, met_run_id, met_at, seen_at
 from carillon.dependency
@@ -105,7 +105,7 @@ where job_id = any (:job_ids::uuid[])
 order by job_id, position;
 
 -- name: dependency.save_progress
--- purpose: Writes which dependencies of locked jobs are met.
+-- purpose: writes which dependencies of locked jobs are met
 -- fence: the transaction has the rows of job_due locked
 update carillon.dependency
 set met_run_id = progress.met_run_id, met_at = progress.met_at, seen_at = progress.seen_at
@@ -114,12 +114,12 @@ from unnest(:job_ids::uuid[], :positions::smallint[], :met_run_ids::uuid[], :met
 where dependency.job_id = any (array[progress.job_id]) and dependency.position = progress.position;
 
 -- name: upstream_end.has_any
--- purpose: Whether any job waits for another, or has an end to process.
+-- purpose: whether any job waits for another, or has an end to process
 -- fence: none, a read
 select exists (select from carillon.dependency) or exists (select from carillon.dependency_event where not deferred) as is_used;
 
 -- name: upstream_end.list_waiting_jobs
--- purpose: Reads jobs of some shards (null: of all) with ends to process.
+-- purpose: reads jobs of some shards (null: of all) with ends to process
 -- fence: none, a read; the caller locks the jobs and reads again
 select distinct job_id
 from (
@@ -130,8 +130,8 @@ from (
 ) as first_ends;
 
 -- name: upstream_end.list
--- purpose: Reads the ends that locked jobs have to process, in the order in which the runs ended, until the stored outputs and payloads
---   fill :max_bytes. An end without a status is a run whose row was deleted for another reason.
+-- purpose: reads the ends that locked jobs have to process, in the order in which the runs ended, until the stored outputs and payloads
+--   fill :max_bytes. An end without a status is a run whose row was deleted for another reason
 -- fence: none, a read; sent after the lock of the jobs
 select job_id, position, run_id, status, status_reason, attempt, output, error, payload, ended_at,
        policy ->> 'traceparent' as traceparent, policy ->> 'tracestate' as tracestate
@@ -156,27 +156,27 @@ order by ended_at, number
 limit :limit;
 
 -- name: upstream_end.delete
--- purpose: Deletes the ends that jobs have processed.
+-- purpose: deletes the ends that jobs have processed
 -- fence: the transaction has the rows of job_due locked
 delete from carillon.dependency_event as event
 using unnest(:job_ids::uuid[], :positions::smallint[], :run_ids::uuid[]) as processed (job_id, position, run_id)
 where event.job_id = any (array[processed.job_id]) and event.position = processed.position and event.run_id = processed.run_id;
 
 -- name: upstream_end.defer
--- purpose: Keeps the ends for paused jobs until they are resumed.
+-- purpose: keeps the ends for paused jobs until they are resumed
 -- fence: the transaction has the rows of job_due locked
 update carillon.dependency_event set deferred = true where job_id = any (:job_ids::uuid[]) and deferred is not true;
 
 -- name: upstream_end.count
--- purpose: Counts the ends that a paused job has not processed, with the first and the last time.
+-- purpose: counts the ends that a paused job has not processed, with the first and the last time
 -- fence: none, a read
 select count(*) as count, min(ended_at) as from_at, max(ended_at) as to_at
 from carillon.dependency_event
 where job_id = :job_id;
 
 -- name: upstream_end.release
--- purpose: A resumed job gets the ends that it missed: all, the latest of each dependency, or none, as the caller chose. Returns how many
---   there were, and how many are dropped, with the first and the last time.
+-- purpose: a resumed job gets the ends that it missed: all, the latest of each dependency, or none, as the caller chose. Returns how many
+--   there were, and how many are dropped, with the first and the last time
 -- fence: the transaction has the row of job_due locked
 with missed as materialized (
   select position, run_id, ended_at,
@@ -195,12 +195,12 @@ select count(*) filter (where not is_kept) as count, min(ended_at) filter (where
 from missed;
 
 -- name: upstream_run.trigger
--- purpose: Reads the trigger of an ended run.
+-- purpose: reads the trigger of an ended run
 -- fence: none, a read
 select trigger from carillon.run_history where namespace_id = :namespace_id and id = :run_id and finished_at >= :not_before;
 
 -- name: upstream_run.list
--- purpose: Reads ended runs for the handlers of the runs that they started; an output of more than :max_bytes is left out.
+-- purpose: reads ended runs for the handlers of the runs that they started; an output of more than :max_bytes is left out
 -- fence: none, a read
 select ended.id, ended.job_id, job.key, ended.status, ended.status_reason, ended.finished_at, ended.error,
        case when octet_length(ended.output::text) <= :max_bytes then ended.output end as output,

@@ -1,5 +1,5 @@
 -- name: explain.surroundings
--- purpose: Reads what decides whether a live run can start, apart from the run itself: its queue and its lane.
+-- purpose: reads what decides whether a live run can start, apart from the run itself: its queue and its lane
 -- fence: none, a read
 select lane.kind as lane_kind, lane.requires, queue.pause, queue.order_kind, clock_timestamp() as now
 from carillon.run
@@ -8,8 +8,8 @@ left join carillon.queue on queue.namespace_id = run.namespace_id and queue.name
 where run.namespace_id = :namespace_id and run.id = :run_id;
 
 -- name: explain.position
--- purpose: Counts the queued runs of the same queue that start before a run, all its queued runs and its running runs, up to
---   :max_per_lane in each lane.
+-- purpose: counts the queued runs of the same queue that start before a run, all its queued runs and its running runs, up to
+--   :max_per_lane in each lane
 -- fence: none, a read
 with this_run as materialized (
   select id, rank, queue from carillon.run where namespace_id = :namespace_id and id = :run_id
@@ -31,7 +31,7 @@ select count(*) filter (where live.state = 'queued' and (live.rank, live.id) < (
 from this_run left join live on true;
 
 -- name: forecast.list_jobs
--- purpose: Reads the jobs of some shards that fire before an instant, up to :max_per_shard of each shard and class.
+-- purpose: reads the jobs of some shards that fire before an instant, up to :max_per_shard of each shard and class
 -- fence: none, a read
 select due.job_id, job.key, job.schedule
 from unnest(:shards::smallint[]) as requested_shard (id)
@@ -46,7 +46,7 @@ join carillon.job on job.id = any (array[due.job_id])
 where due.namespace_id = :namespace_id and due.state = 'active';
 
 -- name: forecast.count
--- purpose: Counts the jobs whose next fire is within a span, up to :max.
+-- purpose: counts the jobs whose next fire is within a span, up to :max
 -- fence: none, a read
 select count(*) as count
 from (

@@ -1,5 +1,5 @@
 -- name: job_change.touch
--- purpose: A node that changes jobs writes the new version, the pause and the end of each: the columns that every kind of change has.
+-- purpose: a node that changes jobs writes the new version, the pause and the end of each: the columns that every kind of change has
 -- fence: version; the transaction has the rows of job_due locked
 update carillon.job
 set version = changed.version, pause = changed.pause::json, ended_at = changed.ended_at, updated_at = clock_timestamp()
@@ -9,13 +9,13 @@ where job.id = any (array[changed.id]) and job.version = changed.expected_versio
 returning job.id;
 
 -- name: job_change.keep_version
--- purpose: Keeps the definition that the same transaction replaces.
+-- purpose: keeps the definition that the same transaction replaces
 -- fence: primary key; the transaction has the row of job_due locked
 insert into carillon.job_version (job_id, namespace_id, version, definition, valid_from, valid_to, replaced_by)
 select id, namespace_id, :version, :definition::json, :valid_from, :valid_to, :replaced_by from carillon.job where id = :job_id;
 
 -- name: job_change.redefine
--- purpose: Replaces the definition of a job; :version is the version that job_change.touch has just written.
+-- purpose: replaces the definition of a job; :version is the version that job_change.touch has just written
 -- fence: version; the transaction has the row of job_due locked
 update carillon.job
 set lane = :lane, task = :task, queue = :queue, priority = :priority, payload = :payload::json, schedule = :schedule::json,
@@ -24,7 +24,7 @@ where id = :id and version = :version
 returning id;
 
 -- name: job_change.definition_as_of
--- purpose: Reads the replaced definition that was in force as of a version. It is stored under the last version that it had.
+-- purpose: reads the replaced definition that was in force as of a version. It is stored under the last version that it had
 -- fence: none, a read
 select version, definition from carillon.job_version
 where job_id = :job_id and version >= :version
@@ -32,7 +32,7 @@ order by version
 limit 1;
 
 -- name: job_change.list_versions
--- purpose: Reads a keyset page of the definitions that were replaced, the newest first.
+-- purpose: reads a keyset page of the definitions that were replaced, the newest first
 -- fence: none, a read
 select version, definition, valid_from, valid_to, replaced_by
 from carillon.job_version
@@ -41,7 +41,7 @@ order by version desc
 limit :limit;
 
 -- name: job_change.list_occurrences
--- purpose: Reads a keyset page of the ledger of a job, the newest first.
+-- purpose: reads a keyset page of the ledger of a job, the newest first
 -- fence: none, a read
 select version, reason, from_at, to_at, count, detail
 from carillon.occurrence
@@ -52,7 +52,7 @@ order by from_at desc, version desc, reason desc
 limit :limit;
 
 -- name: job_change.lock_run
--- purpose: Locks the run as which a one-off job is stored, and reads its state.
+-- purpose: locks the run as which a one-off job is stored, and reads its state
 -- fence: the row lock
 select id,
        --+ run.shown_state
@@ -60,8 +60,8 @@ select id,
 from carillon.run where namespace_id = :namespace_id and id = :id and job_id = id for update;
 
 -- name: job_change.adopt_live_run
--- purpose: Stores a job for the run as which a one-off job is stored. A run that is still scheduled is deleted, because its job fires it
---   instead, however late: a one-off job has no policy for missed occurrences.
+-- purpose: stores a job for the run as which a one-off job is stored. A run that is still scheduled is deleted, because its job fires it
+--   instead, however late: a one-off job has no policy for missed occurrences
 -- fence: the transaction has the run's row locked; primary key of job
 with locked_run as materialized (
   select id,
@@ -94,7 +94,7 @@ from carillon.run join inserted on run.id = any (array[inserted.id]) join locked
 returning job_id;
 
 -- name: job_change.adopt_ended_run
--- purpose: Stores a job for a one-off job whose run has ended. A cancelled run stays without one.
+-- purpose: stores a job for a one-off job whose run has ended. A cancelled run stays without one
 -- fence: primary key of job
 with inserted as (
   insert into carillon.job (id, namespace_id, shard, lane, task, queue, priority, payload, schedule, policy, labels, owner,
@@ -114,7 +114,7 @@ from inserted join carillon.run_history as ended on ended.id = inserted.id and e
 returning job_id;
 
 -- name: job_change.promote_run
--- purpose: Moves the run as which a one-off job is stored from far_future_run to run, so that job_change.lock_run finds it.
+-- purpose: moves the run as which a one-off job is stored from far_future_run to run, so that job_change.lock_run finds it
 -- fence: the row lock: of this statement and far_future.promote, one finds the row gone
 with moved as (
   delete from carillon.far_future_run where namespace_id = :namespace_id and id = :id returning *

@@ -2,8 +2,8 @@
 -- key: no index exists for the deletion, and a locked row is left to the next pass.
 
 -- name: job_retention.delete_occurrences
--- purpose: Deletes old entries of the ledger, except for the range that still grows. Returns the key of the last scanned entry, and how
---   many were scanned and deleted.
+-- purpose: deletes old entries of the ledger, except for the range that still grows. Returns the key of the last scanned entry, and how
+--   many were scanned and deleted
 -- fence: the time on the locked row: an entry that has grown stays
 with scanned as materialized (
   select job_id, from_at, version, reason, row_number() over (order by job_id, from_at, version, reason) as position
@@ -39,9 +39,9 @@ order by position desc
 limit 1;
 
 -- name: job_retention.delete_jobs
--- purpose: Deletes ended jobs with their records: cancelled ones, and completed ones without a key. A completed job with a key stays,
+-- purpose: deletes ended jobs with their records: cancelled ones, and completed ones without a key. A completed job with a key stays,
 --   because a caller that puts the same definition again must find that it has run. Returns the last scanned job, and how many were
---   scanned and deleted.
+--   scanned and deleted
 -- fence: state and version on the locked row; a transaction that changes the job or makes a run of it holds the same row
 with scanned as materialized (
   select job_id from carillon.job_due where job_id > :after_job_id order by job_id limit :limit
@@ -81,7 +81,7 @@ with scanned as materialized (
 select max(job_id::text) as job_id, count(*) as scanned, (select count(*) from deleted) as deleted from scanned;
 
 -- name: job_retention.delete_backfills
--- purpose: Deletes backfills that ended long ago.
+-- purpose: deletes backfills that ended long ago
 -- fence: state and time on the locked row
 with locked as materialized (
   select id from carillon.backfill

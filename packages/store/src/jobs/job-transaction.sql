@@ -24,22 +24,22 @@ from unnest(
 ) as entry (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
 
 -- name: job_transaction.set_lock_timeout
--- purpose: Limits how long the statements of this transaction wait for a row that another transaction holds; :limit as in 2000ms.
+-- purpose: limits how long the statements of this transaction wait for a row that another transaction holds; :limit as in 2000ms
 -- fence: none, a setting of the transaction
 select set_config('lock_timeout', :limit, true);
 
 -- name: job_transaction.lock_jobs
--- purpose: Locks jobs for a change; waits for a transaction that fires or changes them now.
+-- purpose: locks jobs for a change; waits for a transaction that fires or changes them now
 -- fence: the row lock; the deciding values are read in a later statement
 select job_id from carillon.job_due where job_id = any (:job_ids::uuid[]) order by job_id for update;
 
 -- name: job_transaction.lock_available
--- purpose: Locks jobs whose next waiting run may start, and skips rows that another transaction holds.
+-- purpose: locks jobs whose next waiting run may start, and skips rows that another transaction holds
 -- fence: the row lock; the deciding values are read in a later statement
 select job_id from carillon.job_due where job_id = any (:job_ids::uuid[]) order by job_id for update skip locked;
 
 -- name: job_transaction.lock_due
--- purpose: The scheduler locks jobs whose next occurrence its wheel holds. A row that is locked, has changed or is not due is skipped.
+-- purpose: the scheduler locks jobs whose next occurrence its wheel holds. A row that is locked, has changed or is not due is skipped
 -- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through, runs_made) on the locked row
 with owned_shards as materialized (
   --+ shard.owned
@@ -60,7 +60,7 @@ order by expected.job_id
 for update of due skip locked;
 
 -- name: job_transaction.lock_expired_pauses
--- purpose: The scheduler locks paused jobs whose pause is over.
+-- purpose: the scheduler locks paused jobs whose pause is over
 -- fence: (shard, owner, epoch) under a share lock; state, version and time on the locked row
 with owned_shards as materialized (
   --+ shard.owned
@@ -74,7 +74,7 @@ order by expected.job_id
 for update of due skip locked;
 
 -- name: job_transaction.read_jobs
--- purpose: Reads locked jobs: definition, due state, and the clock that decides which occurrences are due.
+-- purpose: reads locked jobs: definition, due state, and the clock that decides which occurrences are due
 -- fence: none, a read; sent after the lock, so it sees the commit of the previous lock holder
 select job.id, job.namespace_id, job.shard, job.lane, job.key, job.task, job.queue, job.priority,
        case when :with_payload then job.payload end as payload, job.schedule, job.policy, job.firing, job.labels, job.owner,
@@ -87,7 +87,7 @@ where due.job_id = any (:job_ids::uuid[])
 order by due.job_id;
 
 -- name: job_transaction.list_live_runs
--- purpose: Reads the live runs of locked jobs, the oldest first.
+-- purpose: reads the live runs of locked jobs, the oldest first
 -- fence: none, a read; sent after the lock, for which a transaction that makes a run of these jobs waits
 with known_runs as materialized (
   --+ job_transaction.known_runs
@@ -96,7 +96,7 @@ with known_runs as materialized (
 order by run.nominal_at, run.id;
 
 -- name: job_transaction.lock_live_runs
--- purpose: Locks the live runs that this transaction is about to end: no other transaction claims or ends them.
+-- purpose: locks the live runs that this transaction is about to end: no other transaction claims or ends them
 -- fence: the row locks, taken in the order of ids
 with known_runs as materialized (
   --+ job_transaction.known_runs
@@ -106,8 +106,8 @@ order by known_runs.id
 for update of run;
 
 -- name: job_transaction.lock_untracked_runs
--- purpose: Locks :limit waiting runs of a job that does not list its runs and has more than one transaction should end. It locks none if
---   the job has fewer: then job_transaction.lock_live_runs locks all of them, in one order.
+-- purpose: locks :limit waiting runs of a job that does not list its runs and has more than one transaction should end. It locks none if
+--   the job has fewer: then job_transaction.lock_live_runs locks all of them, in one order
 -- fence: the row locks, taken in the order of ids; state on the locked row
 with waiting as materialized (
   select run.id from carillon.run where run.untracked and run.job_id = :job_id and run.state <> 'running' limit :limit
@@ -118,7 +118,7 @@ order by run.id
 for update of run;
 
 -- name: job_transaction.insert_runs
--- purpose: Inserts runs of locked jobs. A value that is null is taken from the job.
+-- purpose: inserts runs of locked jobs. A value that is null is taken from the job
 -- fence: primary key; the transaction has the job's row locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
@@ -140,8 +140,8 @@ on conflict (id) do nothing
 returning id, job_id, state, lane, rank, run_at, created_at;
 
 -- name: job_transaction.end_runs
--- purpose: Cancels waiting runs. A run that waited for a retry keeps its last start as its due time, because the time of the retry never
---   comes.
+-- purpose: cancels waiting runs. A run that waited for a retry keeps its last start as its due time, because the time of the retry never
+--   comes
 -- fence: the row lock; a running run stays
 with ended as (
   delete from carillon.run
@@ -160,7 +160,7 @@ with ended as (
 select id, job_id as "jobId", namespace_id as "namespaceId", task, queue from ended;
 
 -- name: job_transaction.stop_runs
--- purpose: Requests the workers of running runs to stop them; the first reason stays.
+-- purpose: requests the workers of running runs to stop them; the first reason stays
 -- fence: the row lock; only a running run
 update carillon.run
 set cancel_reason = coalesce(run.cancel_reason, chosen.reason)
@@ -169,7 +169,7 @@ where run.id = any (array[chosen.id]) and run.state = 'running'
 returning run.id, run.session_id;
 
 -- name: job_transaction.untrack_runs
--- purpose: Marks runs of a job that no longer lists its runs; those that waited for other runs of it are queued.
+-- purpose: marks runs of a job that no longer lists its runs; those that waited for other runs of it are queued
 -- fence: the row lock; the transaction has the job's row locked
 with locked as materialized (
   select id, state = 'blocked' and state_reason = 'overlap' as waited
@@ -186,7 +186,7 @@ where run.id = any (array[locked.id])
 returning run.id, run.lane, run.rank, locked.waited;
 
 -- name: job_transaction.save_due_states
--- purpose: Writes the due states of locked jobs. Each element of :run_ids is the text of a uuid[].
+-- purpose: writes the due states of locked jobs. Each element of :run_ids is the text of a uuid[]
 -- fence: version on the locked row
 update carillon.job_due as due
 set version = next.version, state = next.state, class = next.class, next_nominal_at = next.next_nominal_at,
@@ -205,7 +205,7 @@ where due.job_id = any (array[next.job_id]) and due.version = next.expected_vers
 returning due.job_id;
 
 -- name: job_transaction.add_occurrences
--- purpose: Adds entries to the ledger; a range that exists grows.
+-- purpose: adds entries to the ledger; a range that exists grows
 -- fence: primary key; the transaction has the job's row locked
 --+ occurrence.insert
 on conflict (job_id, version, reason, from_at) do update
@@ -213,7 +213,7 @@ set to_at = greatest(occurrence.to_at, excluded.to_at), count = occurrence.count
     recorded_at = excluded.recorded_at, detail = case when occurrence.detail = excluded.detail then occurrence.detail end;
 
 -- name: job_transaction.admit_runs
--- purpose: Queues runs that waited for other runs of their job.
+-- purpose: queues runs that waited for other runs of their job
 -- fence: state on the locked row, locked in the order of ids; the transaction has the job's row locked
 with locked as materialized (
   select id from carillon.run
@@ -228,7 +228,7 @@ where run.id = any (array[locked.id])
 returning run.id, run.lane, run.rank;
 
 -- name: job_transaction.list_admissible
--- purpose: Reads jobs with runs that wait for other runs of their job although none of those is live any more.
+-- purpose: reads jobs with runs that wait for other runs of their job although none of those is live any more
 -- fence: none: the result is a hint, the admission reads again under the job's lock
 select waiting.job_id
 from (

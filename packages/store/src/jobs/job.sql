@@ -23,7 +23,7 @@ and owner = :owner --? owner
 and labels @> :labels::jsonb --? labels
 
 -- name: job.insert
--- purpose: A node stores recurring and keyed jobs with their first due time. A job whose key is taken is not inserted.
+-- purpose: a node stores recurring and keyed jobs with their first due time. A job whose key is taken is not inserted
 -- fence: unique (namespace_id, key)
 with requested as materialized (
   select * from unnest(
@@ -53,7 +53,7 @@ with requested as materialized (
 select id, created_at from inserted;
 
 -- name: job.find
--- purpose: Reads jobs by id.
+-- purpose: reads jobs by id
 -- fence: none, a read
 select
   --+ job.columns
@@ -62,8 +62,8 @@ from carillon.job join carillon.job_due as due on due.job_id = any (array[job.id
 where due.namespace_id = :namespace_id and job.id = any (:ids::uuid[]);
 
 -- name: job.list
--- purpose: Reads a keyset page of jobs among the first :max_scanned that one index returns in the order of the list. A line with a tag
---   counts if the tag is chosen. It is sent without a name, so the server plans it for its values.
+-- purpose: reads a keyset page of jobs among the first :max_scanned that one index returns in the order of the list. A line with a tag
+--   counts if the tag is chosen. It is sent without a name, so the server plans it for its values
 -- fence: none, a read
 select
   --+ job.columns
@@ -89,7 +89,7 @@ order by job.id --? oldest_first
 limit :limit;
 
 -- name: job.scan_end
--- purpose: Reads the id at which the scan of job.list stopped; no row if it read all jobs.
+-- purpose: reads the id at which the scan of job.list stopped; no row if it read all jobs
 -- fence: none, a read
 select id, :task::text as task, :queue::text as queue, :owner::text as owner, :labels::jsonb as labels
 from carillon.job
@@ -103,7 +103,7 @@ offset :max_scanned::int - 1
 limit 1;
 
 -- name: job.scan_estimate
--- purpose: The jobs that one index returns for a filter. It is only explained: the planner's estimate decides which index job.list scans.
+-- purpose: the jobs that one index returns for a filter. It is only explained: the planner's estimate decides which index job.list scans
 -- fence: none, a read
 select :task::text, :queue::text, :owner::text, :labels::jsonb
 from carillon.job
@@ -112,7 +112,7 @@ where namespace_id = :namespace_id
   and true;
 
 -- name: job.list_matching
--- purpose: Reads up to :max ids of the jobs that match a filter: counted, or explained for an estimate.
+-- purpose: reads up to :max ids of the jobs that match a filter: counted, or explained for an estimate
 -- fence: none, a read
 select id
 from carillon.job
@@ -122,7 +122,7 @@ where namespace_id = :namespace_id
 limit :max;
 
 -- name: job.list_by_keys
--- purpose: Reads the jobs that have these keys now, the newest first.
+-- purpose: reads the jobs that have these keys now, the newest first
 -- fence: none, a read
 select
   --+ job.columns
@@ -135,7 +135,7 @@ from (
 order by job.id desc;
 
 -- name: job.id_of_key
--- purpose: Reads the job that has a key, or else the newest ended job that had it.
+-- purpose: reads the job that has a key, or else the newest ended job that had it
 -- fence: none, a read
 select id
 from (

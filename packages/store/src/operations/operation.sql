@@ -2,19 +2,19 @@
 -- it was recorded is done again.
 
 -- name: operation.insert
--- purpose: A caller starts an operation; the owner of the shard does its steps.
+-- purpose: a caller starts an operation; the owner of the shard does its steps
 -- fence: primary key
 insert into carillon.operation (id, namespace_id, shard, kind, state, request, actor, trace, created_at, updated_at)
 values (:id, :namespace_id, :shard, :kind, 'running', :request::json, :actor, :trace::json, clock_timestamp(), clock_timestamp())
 returning *;
 
 -- name: operation.find
--- purpose: Reads an operation by id.
+-- purpose: reads an operation by id
 -- fence: none, a read
 select * from carillon.operation where namespace_id = :namespace_id and id = :id;
 
 -- name: operation.list
--- purpose: Reads a keyset page of operations, the newest first.
+-- purpose: reads a keyset page of operations, the newest first
 -- fence: none, a read
 select * from carillon.operation
 where namespace_id = :namespace_id and id < coalesce(:before_id::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -22,12 +22,12 @@ order by id desc
 limit :limit;
 
 -- name: operation.list_due
--- purpose: The owner of some shards reads their running operations, the one that waits longest first.
+-- purpose: the owner of some shards reads their running operations, the one that waits longest first
 -- fence: none, a read; the step compares its number
 select * from carillon.operation where state = 'running' and shard = any (:shards::smallint[]) order by updated_at limit :limit;
 
 -- name: operation.step
--- purpose: Records the result of a step.
+-- purpose: records the result of a step
 -- fence: the number of the step, and the state: of two nodes that did the same step one records it, and none after an abort
 update carillon.operation
 set step = step + 1, cursor = :cursor, seen = seen + :seen, done = done + :done, failed = failed + :failed,
@@ -39,7 +39,7 @@ where id = :id and step = :step and state = 'running'
 returning *;
 
 -- name: operation.abort
--- purpose: A caller ends a running operation; its earlier steps stay done.
+-- purpose: a caller ends a running operation; its earlier steps stay done
 -- fence: state on the row
 update carillon.operation
 set state = 'aborted', state_reason = :reason, updated_at = clock_timestamp(), finished_at = clock_timestamp()
@@ -47,7 +47,7 @@ where namespace_id = :namespace_id and id = :id and state = 'running'
 returning *;
 
 -- name: operation.delete_old
--- purpose: Deletes operations that ended long ago.
+-- purpose: deletes operations that ended long ago
 -- fence: state and time on the row
 delete from carillon.operation
 where id = any (array(

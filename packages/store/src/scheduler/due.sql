@@ -23,9 +23,9 @@ from unnest(
 where (note.job_id in (select job_id from locked)) is true
 
 -- name: due.load
--- purpose: Reads the jobs of some shards that are due before an instant into the wheel, soonest first within a class. Jobs that differ
+-- purpose: reads the jobs of some shards that are due before an instant into the wheel, soonest first within a class. Jobs that differ
 --   only in id and shard are one row, with the definition of the first: in a herd most of them do, and a row and a definition for each
---   cost more than its fire.
+--   cost more than its fire
 -- fence: none: the result is a hint, the fire compares again
 select herd.*, job.namespace_id, job.schedule::text, job.firing::text, job.priority, job.task, job.queue, job.labels::text,
        job.deadline_ms
@@ -48,10 +48,10 @@ join carillon.job on job.id = any (array[left(herd.jobs, 36)::uuid])
 order by herd.class, herd.next_fire_at;
 
 -- name: due.fire
--- purpose: Turns due occurrences into runs and moves each job to its next time, for jobs whose overlap policy is allow or skip. A job with
+-- purpose: turns due occurrences into runs and moves each job to its next time, for jobs whose overlap policy is allow or skip. A job with
 --   a live run whose policy is skip gets an entry in the ledger instead. Values that jobs share are sent once, for the jobs from :firsts
 --   to :lasts, and jobs with the same outcome and lane are returned in one row: a row for each would cost more than it says. Without
---   :checks_duplicates a stored run of the same id is an error, and the statement does nothing.
+--   :checks_duplicates a stored run of the same id is an error, and the statement does nothing
 -- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) compared on the locked row, and runs_made
 --   where a live run decides: runs are read as of the statement's start, and a later run has changed that row. A transaction that makes
 --   a run with such an id locks the row too, so a conflict of ids is an error here
@@ -132,7 +132,7 @@ from decided
 group by outcome, outcome = 'fired' and is_last, lane;
 
 -- name: due.pass
--- purpose: Moves jobs past occurrences that are not fired, and records these in the ledger; a range with the same reason grows.
+-- purpose: moves jobs past occurrences that are not fired, and records these in the ledger; a range with the same reason grows
 -- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) and the clock on the locked row
 with owned_shards as materialized (
   --+ shard.owned
@@ -173,7 +173,7 @@ with owned_shards as materialized (
 select job_id from locked;
 
 -- name: due.hold
--- purpose: Delays due occurrences to the end of a maintenance window.
+-- purpose: delays due occurrences to the end of a maintenance window
 -- fence: as due.pass
 with owned_shards as materialized (
   --+ shard.owned
@@ -196,7 +196,7 @@ where due.job_id = any (array[locked.job_id])
 returning due.job_id;
 
 -- name: due.release
--- purpose: Makes occurrences due again that are held because of another revision of the maintenance windows; the next fire decides again.
+-- purpose: makes occurrences due again that are held because of another revision of the maintenance windows; the next fire decides again
 -- fence: (shard, owner, epoch) under a share lock; the statement fires nothing
 with owned_shards as materialized (
   --+ shard.owned
@@ -214,7 +214,7 @@ where due.job_id = any (array[locked.job_id])
 returning due.shard;
 
 -- name: due.quarantine
--- purpose: Pauses jobs that cannot be fired, with the error as the reason, so that the other jobs of the shard fire.
+-- purpose: pauses jobs that cannot be fired, with the error as the reason, so that the other jobs of the shard fire
 -- fence: (shard, owner, epoch) under a share lock; (state, version) compared on the locked row
 with owned_shards as materialized (
   --+ shard.owned

@@ -2,7 +2,7 @@
 -- such run reads far_future_run first, or both tables at once, and so never misses a run that is being moved.
 
 -- name: far_future.scan
--- purpose: Reads the shards with runs to promote, each with the due time of its first one.
+-- purpose: reads the shards with runs to promote, each with the due time of its first one
 -- fence: none: the result is a hint, the promotion reads again
 select scanned.shard, first_run.run_at
 from unnest(:shards::smallint[], :starts_at::timestamptz[]) as scanned (shard, starts_at)
@@ -14,7 +14,7 @@ cross join lateral (
 ) as first_run;
 
 -- name: far_future.promote
--- purpose: The owner of some shards moves their first runs to run; those that are due by then are queued at once.
+-- purpose: the owner of some shards moves their first runs to run; those that are due by then are queued at once
 -- fence: (shard, owner, epoch) under a share lock; one statement, so that a run is in exactly one of the two tables
 with owned_shards as materialized (
   select shard.id, held.starts_at

@@ -1,17 +1,17 @@
 -- name: webhook.insert
--- purpose: Stores an endpoint.
+-- purpose: stores an endpoint
 -- fence: primary key
 insert into carillon.webhook (id, namespace_id, url, types, tasks, queues, description, include, secret)
 values (:id, :namespace_id, :url, :types, :tasks, :queues, :description, :include, :secret)
 returning *;
 
 -- name: webhook.find
--- purpose: Reads an endpoint by id.
+-- purpose: reads an endpoint by id
 -- fence: none, a read
 select * from carillon.webhook where namespace_id = :namespace_id and id = :id;
 
 -- name: webhook.list
--- purpose: Reads a keyset page of endpoints, the newest first.
+-- purpose: reads a keyset page of endpoints, the newest first
 -- fence: none, a read
 select * from carillon.webhook
 where namespace_id = :namespace_id and (:before_id::uuid is null or id < :before_id)
@@ -19,12 +19,12 @@ order by id desc
 limit :limit;
 
 -- name: webhook.lock
--- purpose: Locks and reads an endpoint for a change.
+-- purpose: locks and reads an endpoint for a change
 -- fence: the row lock
 select * from carillon.webhook where namespace_id = :namespace_id and id = :id for update;
 
 -- name: webhook.replace
--- purpose: Writes a changed endpoint; an endpoint that is enabled again starts without failures.
+-- purpose: writes a changed endpoint; an endpoint that is enabled again starts without failures
 -- fence: the transaction has the row locked
 update carillon.webhook
 set url = :url, types = :types, tasks = :tasks, queues = :queues, description = :description, include = :include,
@@ -35,7 +35,7 @@ where id = :id
 returning *;
 
 -- name: webhook.rotate
--- purpose: Stores a new secret; the old one signs too for :overlap_ms.
+-- purpose: stores a new secret; the old one signs too for :overlap_ms
 -- fence: the row lock
 update carillon.webhook
 set old_secret = case when :overlap_ms > 0 then secret end,
@@ -45,24 +45,24 @@ where namespace_id = :namespace_id and id = :id
 returning *;
 
 -- name: webhook.delete
--- purpose: Deletes an endpoint; deliveries in progress find no endpoint.
+-- purpose: deletes an endpoint; deliveries in progress find no endpoint
 -- fence: the row lock
 delete from carillon.webhook where namespace_id = :namespace_id and id = :id returning id;
 
 -- name: webhook.target
--- purpose: Reads the URL of an endpoint and the secrets that sign a delivery to it.
+-- purpose: reads the URL of an endpoint and the secrets that sign a delivery to it
 -- fence: none, a read
 select url, is_enabled, secret, case when old_secret_until > clock_timestamp() then old_secret end as old_secret
 from carillon.webhook where id = :id;
 
 -- name: webhook.record_success
--- purpose: After a successful delivery the endpoint counts as working.
+-- purpose: after a successful delivery the endpoint counts as working
 -- fence: none; only a row that says otherwise is written
 update carillon.webhook set failing_since = null where id = :id and failing_since is not null;
 
 -- name: webhook.record_failure
--- purpose: After a failed delivery, disables an endpoint that is gone or has failed for more than :max_failing_ms; returns whether it is
---   enabled.
+-- purpose: after a failed delivery, disables an endpoint that is gone or has failed for more than :max_failing_ms; returns whether it is
+--   enabled
 -- fence: the row lock; a disabled endpoint stays as it is
 update carillon.webhook
 set failing_since = coalesce(failing_since, clock_timestamp()),
@@ -77,7 +77,7 @@ where id = :id and is_enabled
 returning is_enabled;
 
 -- name: webhook.list_enabled
--- purpose: Reads the enabled endpoints of some namespaces (null: of all).
+-- purpose: reads the enabled endpoints of some namespaces (null: of all)
 -- fence: none, a read
 select id, namespace_id, types, tasks, queues, include
 from carillon.webhook
@@ -86,7 +86,7 @@ order by id
 limit :limit;
 
 -- name: webhook.take_notices
--- purpose: Deletes and returns notices of ended runs about which messages may be due.
+-- purpose: deletes and returns notices of ended runs about which messages may be due
 -- fence: the row locks; the caller stores the deliveries in the same transaction
 delete from carillon.run_notice
 using (

@@ -3,7 +3,7 @@ import type { Queryable } from "../../../src/db/queryable.js";
 import { claimStore } from "../../../src/dispatch/claim-store.js";
 import type { Statements } from "../../../src/sql/statements.js";
 
-it("what reads all live runs goes where nothing hot waits behind it", async () => {
+it("the read of all live runs uses a connection without hot statements", async () => {
   const sent: string[] = [];
   const over = (way: string): Queryable => {
     const query = async ({ text }: { text: string }) => {
