@@ -12,7 +12,7 @@ it("the read of all live runs uses a connection without hot statements", async (
     };
     return { query };
   };
-  const statements = { get: (text: string) => ({ text }) } as unknown as Statements;
+  const statements = { get: (text: string) => ({ text, values: Object.values }) } as unknown as Statements;
   const claims = claimStore(over("hot"), statements, over("slow"));
   await claims.held(["s"]);
   await claims.heldAmong("s", ["r"]);

@@ -3,6 +3,7 @@ import { type Lane, laneStore } from "../../../src/catalog/lane-store.js";
 import type { Queryable } from "../../../src/db/queryable.js";
 import type { Statements } from "../../../src/sql/statements.js";
 
+const statements = { get: () => ({ text: "", values: Object.values }) } as unknown as Statements;
 const plain = { queue: "default", task: "t", kind: "plain", requires: "" } as const;
 const laneOf = (id: number): Lane => ({ ...plain, id, task: `t${id}` });
 
@@ -14,7 +15,7 @@ function setUp(visible: Lane[]) {
     reads.push(rows.length);
     return { rows, rowCount: rows.length };
   };
-  const store = laneStore({ query } as unknown as Queryable, { get: () => ({ text: "" }) } as unknown as Statements);
+  const store = laneStore({ query } as unknown as Queryable, statements);
   return { store, reads };
 }
 
