@@ -142,8 +142,8 @@ const fatalMutants: readonly Mutant[] = [
       noHint,
       {
         in: "engine/src/scheduler/shard-reader.ts",
-        from: "return this.#options.now() >= this.#nextLook;",
-        to: "return this.#nextLook === this.#windowEnd;",
+        from: "return this.#options.now() >= this.#nextScan;",
+        to: "return this.#nextScan === this.#windowEnd;",
       },
     ],
   },

@@ -1,10 +1,6 @@
 import type { DurationMs } from "@carillon/core";
-import { type ClaimedRun, type OnReplaced, loadStatements, nodeLockStatements } from "@carillon/store";
-import { backfillApi } from "./backfills/backfill-api.js";
-import { BackfillRunner } from "./backfills/backfill-runner.js";
-import type { Backfills } from "./backfills/backfills.js";
-import { PastRules } from "./backfills/past-rules.js";
-import { StepTaker } from "./backfills/take-step.js";
+import { type ClaimedRun, type OnReplaced, loadStatements } from "@carillon/store";
+import { Backfills } from "./backfills/backfills.js";
 import { Breakers } from "./breakers/breakers.js";
 import { CalendarCompiler, CalendarCache } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
@@ -15,16 +11,10 @@ import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
 import { Tasks } from "./catalog/tasks.js";
 import { ClusterStatus } from "./cluster/cluster-status.js";
-import type { Coordinator, ShardChange } from "./cluster/coordinator.js";
-import { EtcdClient } from "./cluster/etcd/etcd-client.js";
-import { etcdCoordinator } from "./cluster/etcd/etcd-coordinator.js";
-import { postgresCoordinator } from "./cluster/postgres/postgres-coordinator.js";
-import { SessionLock } from "./cluster/postgres/session-lock.js";
+import { ClusterMembership } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
-import { ErrorTally } from "./dead-letters/error-tally.js";
-import { failuresApi } from "./dead-letters/failures-api.js";
-import type { Failures } from "./dead-letters/failures.js";
-import { Repeats } from "./dead-letters/repeats.js";
+import type { FailedRun } from "./events.js";
+import { DeadLetters } from "./dead-letters/dead-letters.js";
 import { DependencyRunner } from "./dependencies/dependency-runner.js";
 import { UpstreamEnds } from "./dependencies/upstream-ends.js";
 import { DirectChannel } from "./dispatch/direct/direct-channel.js";
@@ -37,20 +27,31 @@ import type { WorkerLoad } from "./dispatch/sessions/served-sessions.js";
 import { Workers } from "./dispatch/sessions/workers.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
 import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
-import { makeEnqueueing } from "./enqueue/enqueue-api.js";
+import { Enqueuer } from "./enqueue/enqueuer.js";
 import type { Enqueueing } from "./enqueue/enqueue.js";
-import { KeyBook } from "./enqueue/idempotency/idempotency-keys.js";
+import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { makeInsertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
-import type { Receipts } from "./enqueue/idempotency/receipts.js";
-import { explanationsApi } from "./explain/explanations-api.js";
-import type { Explanations } from "./explain/explanations.js";
-import { RunExplainer } from "./explain/run-explainer.js";
+import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
+import { Explanations } from "./explain/explanations.js";
 import {
+  type BackfillCalls,
+  backfillCalls,
+  type DeadLetterCalls,
+  deadLetterCalls,
+  type ExplanationCalls,
+  explanationCalls,
+  type ForecastCalls,
+  forecastCalls,
+  type OperationCalls,
+  operationCalls,
+  type WebhookCalls,
+  webhookCalls,
   type BreakerCalls,
   breakerCalls,
   calendarCalls,
   type CalendarCalls,
   type EngineApi,
+  enqueueCalls,
   jobCalls,
   type JobChangeCalls,
   type JobStatsCalls,
@@ -67,20 +68,16 @@ import {
   type WorkerCalls,
   workerCalls,
 } from "./flat-api.js";
-import { forecastsApi } from "./forecast/forecasts-api.js";
-import type { Forecasts } from "./forecast/forecasts.js";
+import { Forecasts } from "./forecast/forecasts.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
 import { PauseExpiry } from "./jobs/change/job-pauser.js";
 import { JobReader } from "./jobs/job-reader.js";
 import { Jobs } from "./jobs/jobs.js";
-import { JobUnitOfWork, wakeForApplied } from "./jobs/transaction/job-unit-of-work.js";
+import { JobUnitOfWork } from "./jobs/transaction/job-unit-of-work.js";
 import { OverlapAdmitter } from "./jobs/transaction/overlap-admitter.js";
 import { LimitAdmitter } from "./limits/limit-admitter.js";
 import { Limits } from "./limits/limits.js";
-import { BulkTargets } from "./operations/bulk-targets.js";
-import { OperationRunner } from "./operations/operation-runner.js";
-import { operationsApi } from "./operations/operations-api.js";
-import type { Operations } from "./operations/operations.js";
+import { Operations } from "./operations/operations.js";
 import { type EngineOptions, defaultFarFutureLimits } from "./options.js";
 import { Retention } from "./runs/retention.js";
 import { announceEnded } from "./runs/run-events.js";
@@ -90,12 +87,8 @@ import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
 import { DueRules } from "./schedules/due-rules.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
-import { Notifier } from "./webhooks/notifier.js";
-import { SystemRuns } from "./webhooks/system-runs.js";
-import { Teller } from "./webhooks/teller.js";
-import { WebhookBook } from "./webhooks/webhook-cache.js";
-import { webhooksApi } from "./webhooks/webhooks-api.js";
-import type { Webhooks } from "./webhooks/webhooks.js";
+import { CallbackSecrets } from "./webhooks/callback-secrets.js";
+import { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
@@ -104,25 +97,25 @@ export type EngineApis = EngineApi &
   CalendarCalls &
   RunCalls &
   Receipts &
-  Operations &
+  OperationCalls &
   Enqueueing &
-  Backfills &
+  BackfillCalls &
   QueueCalls &
   NamespaceCalls &
   BreakerCalls &
   LimitCalls &
-  Failures &
-  Webhooks &
+  DeadLetterCalls &
+  WebhookCalls &
   TaskCalls &
   Callbacks &
   WorkerCalls &
-  Explanations &
-  Forecasts;
+  ExplanationCalls &
+  ForecastCalls;
 
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
   readonly leaseMs: DurationMs;
-  /** Since the node last made sure of its lease; null: it has none. */
+  /** Since the node last renewed its lease; null: it has none. */
   readonly leaseAgeMs: DurationMs | null;
   /** New jobs and runs that wait to be written. */
   readonly writesWaiting: number;
@@ -159,20 +152,18 @@ class NodeEngine implements Engine {
   readonly remoteWorkers: RemoteWorkers;
   readonly workerApi: NamespaceGuard;
   readonly #context: EngineContext;
-  readonly #coordinator: Coordinator;
+  readonly #cluster: ClusterMembership;
   readonly #directChannel: DirectChannel;
   readonly #runs: Runs;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
-  #leaseAt: DurationMs | null = null;
 
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
     const { db, store, clock, newId, now, emit, membership, loops, wakeups, limits } = context;
-    const { shardCount: shards, namespaceId, inNamespace: within } = context;
+    const { inNamespace: within } = context;
     const statements = loadStatements(db.schema);
-    const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
     const signals = {
       onQueued: (queued: Parameters<typeof wakeups.runsQueued>[0]) => wakeups.runsQueued(queued),
       onDueRuns: (runs: Parameters<typeof wakeups.runsDue>[0]) => wakeups.runsDue(runs),
@@ -180,17 +171,11 @@ class NodeEngine implements Engine {
       onFreed: (jobIds: readonly string[]) => {
         if (jobIds.length > 0) wakeups.publish("overlap.freed", jobIds);
       },
-      onFailed: (run: Parameters<ErrorTally["add"]>[0]) => wakeups.publish("run.failed", run),
+      onFailed: (run: FailedRun) => wakeups.publish("run.failed", run),
       onEvent: emit,
     };
     // Cluster: which shards this node owns.
-    this.#coordinator = createCoordinator(context);
-    context.followMembership(() => this.#coordinator.membership);
-    loops.register("coordinator", async () => {
-      await this.#keepLease(() => this.#coordinator.tick());
-      return this.#coordinator.idleMs;
-    });
-    wakeups.on("shards.moved", () => loops.wake("coordinator"));
+    this.#cluster = new ClusterMembership(context);
 
     // Catalog, and the unit of work over jobs.
     const catalog = new Catalog(context);
@@ -201,7 +186,6 @@ class NodeEngine implements Engine {
       transaction: store.historyTransaction,
       rank,
     });
-    const jobTransactionStore = { ...store, unitOfWork, queueBook: queues };
     const fires = fireStore(store, unitOfWork);
 
     // Calendars and maintenance windows.
@@ -250,20 +234,13 @@ class NodeEngine implements Engine {
     });
     this.#inserts = inserts;
     const insertWithReceipt = makeInsertWithReceipt(store, statements, { horizonMs, onReplaced });
-    const enqueue = makeEnqueueing({
-      ...signals,
-      store,
+    const enqueuer = new Enqueuer(context, {
       catalog,
-      within,
       inserts,
-      insertWithReceipt: insertWithReceipt,
-      chunk: limits.insertBatch,
+      insertWithReceipt,
       callText: statements.get("enqueue.call").text,
-      newId,
-      now,
-      shards,
     });
-    const idempotencyKeys = new KeyBook({ receipts: store.receipts, newId });
+    const idempotencyKeys = new IdempotencyKeys({ receipts: store.receipts, newId });
 
     // Jobs.
     const change = new ChangeTransaction(context, { unitOfWork, upstreamEnds, calendarSweep, queues, rules });
@@ -303,72 +280,35 @@ class NodeEngine implements Engine {
     loops.register("scheduler", () => ticked(scheduler));
     loops.register("far_future", () => ticked(farFuture));
     wakeups.on("jobs.due", (due) => {
-      for (const job of due) scheduler.hintJob(job);
+      for (const job of due) scheduler.jobDue(job);
       if (due.length > 0) loops.wake("scheduler");
     });
     wakeups.on("runs.due", (due) => {
-      for (const run of due) scheduler.hintRun(run);
+      for (const run of due) scheduler.runDue(run);
       if (due.length > 0) loops.wake("scheduler");
     });
     wakeups.on("shards.changed", (changed) => {
-      scheduler.hintShards(changed);
+      scheduler.readShards(changed);
       if (changed.length > 0) loops.wake("scheduler");
     });
     wakeups.on("windows", () => {
-      scheduler.hintWindows();
+      scheduler.windowsChanged();
       loops.wake("scheduler");
     });
     wakeups.on("shards.owned", ({ gained, lost }) => {
       scheduler.forgetShards(lost);
       farFuture.forgetShards(lost);
       const ids = gained.map((shard) => shard.id);
-      scheduler.hintShards(ids);
-      farFuture.hintShards(ids);
+      scheduler.readShards(ids);
+      farFuture.scanShards(ids);
       if (ids.length > 0) for (const name of ["scheduler", "far_future"] as const) loops.wake(name);
     });
 
     // Webhooks.
-    const systemRuns = new SystemRuns({
-      ...signals,
-      runsOver: store.runsOver,
-      lanes: store.lanes,
-      queues,
-      rank,
-      now,
-      shards,
-    });
-    const webhookBook = new WebhookBook(db, store.webhooks);
-    const notifier = new Notifier({
-      webhooks: store.webhooks,
-      readsOver: store.readsOver,
-      transaction,
-      runs: systemRuns,
-      newId,
-      batch: limits.sweepBatch,
-    });
-    const teller = new Teller({ transaction, failures: store.failures, runs: systemRuns, newId });
-    const ofWebhooks = webhooksApi({
-      webhooks: store.webhooks,
-      secrets: store.callbackSecrets,
-      runs,
-      lister,
-      systemRuns,
-      transaction,
-      within,
-      newId,
-      now,
-      mostFailingMs: limits.webhookFailingMs,
-      onChanged: () => webhookBook.look(),
-    });
-    const refreshWebhooks = async (): Promise<DurationMs> => {
-      await webhookBook.look();
-      return limits.fullScanIntervalMs;
-    };
-    loops.register("webhooks", refreshWebhooks);
-    loops.register("notifier", () => notifier.tick());
+    const webhooks = new Webhooks(context, { queues, rank, runs, lister });
 
     // Dispatch: assigns runs to workers of this process and of others.
-    const hasSubscribers = (run: ClaimedRun): boolean => webhookBook.isToldOf(run);
+    const hasSubscribers = (run: ClaimedRun): boolean => webhooks.wantsSuccess(run);
     this.gateway = new Gateway(context, { catalog, channel: directChannel, hasSubscribers });
     const { gateway } = this;
     this.remoteWorkers = new RemoteWorkers(context, gateway);
@@ -396,63 +336,13 @@ class NodeEngine implements Engine {
     const breakers = new Breakers(context, { nodeBreakers: gateway.breakers });
 
     // Backfills, dead letters, bulk operations.
-    const pastRules = new PastRules(store.past, compiler);
-    const backfillRunner = new BackfillRunner({
-      backfills: store.backfills,
-      steps: new StepTaker({ store: jobTransactionStore, rules: pastRules, now }),
-      membership,
-      now,
-      onStepped: (shard, settled) => {
-        announceEnded(settled.ended, "cancelled", emit);
-        wakeForApplied(wakeups, [shard], settled);
-      },
-      onEvent: emit,
-    });
-    loops.register("backfills", () => ticked(backfillRunner));
-    wakeups.on("backfills", () => loops.wake("backfills"));
-    context.events.on("run.finished", ({ jobId }) => {
-      if (jobId !== null && backfillRunner.hint(jobId)) loops.wake("backfills");
-    });
-    const ofBackfills = backfillApi({
-      db,
-      store: jobTransactionStore,
-      transaction: change,
-      jobs: jobReader,
-      rules: pastRules,
-      newId,
-      now,
-      namespaceId,
-      onStarted: () => wakeups.broadcast("backfills"),
-    });
-    const tally = new ErrorTally({ failures: store.failures, now });
-    loops.register("errors", () => tally.tick());
-    wakeups.on("run.failed", (run) => tally.add(run));
-    const repeats = new Repeats({ transaction: change, failures: store.failures, teller, newId });
-    const ofFailures = failuresApi({ db, failures: store.failures, runs, repeats, within });
-    const targets = new BulkTargets({ lister, runs });
-    const operationRunner = new OperationRunner({
-      operations: store.operations,
-      targets,
+    const backfills = new Backfills(context, { unitOfWork, queues, compiler, transaction: change, jobs: jobReader });
+    const deadLetters = new DeadLetters(context, { runs, transaction: change, deliveryRuns: webhooks.deliveryRuns });
+    const operations = new Operations(context, {
+      lister,
+      runs,
       changer: this.#runs.changer,
-      repeats,
-      failures: store.failures,
-      membership,
-    });
-    loops.register("operations", () => operationRunner.tick());
-    wakeups.on("operations", () => loops.wake("operations"));
-    wakeups.on("shards.owned", ({ gained }) => {
-      if (gained.length > 0) for (const name of ["backfills", "operations"] as const) loops.wake(name);
-    });
-    const ofOperations = operationsApi({
-      db,
-      operations: store.operations,
-      targets,
-      runner: operationRunner,
-      queues: store.queues,
-      within,
-      newId,
-      shards,
-      onStarted: () => wakeups.broadcast("operations"),
+      repeater: deadLetters.repeater,
     });
 
     // Retention.
@@ -461,7 +351,7 @@ class NodeEngine implements Engine {
     this.#ticks = {
       queues: tickQueues,
       history: () => retention.keepDays(),
-      webhooks: refreshWebhooks,
+      webhooks: () => webhooks.refresh(),
       rescuer: () => rescuer.tick(),
       tasks: () => catalog.tasks.refresh(),
     };
@@ -470,39 +360,24 @@ class NodeEngine implements Engine {
       namespaceId: (namespace) => within(namespace, async (id) => id),
       ...runCalls(this.#runs),
       ...jobCalls(jobs),
-      ...enqueue,
+      ...enqueueCalls(enqueuer),
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
       ...workerCalls(workers),
       ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
       ...calendarCalls(calendars, maintenanceWindows),
-      ...ofBackfills,
+      ...backfillCalls(backfills),
       ...queueCalls(new Queues(context, catalog)),
       ...namespaceCalls(new Namespaces(context, catalog)),
       ...breakerCalls(breakers),
       ...limitCalls(runLimits),
-      ...ofOperations,
-      ...ofFailures,
-      ...ofWebhooks,
-      ...explanationsApi({
-        runs,
-        jobs: jobReader,
-        changes: jobs,
-        now,
-        within,
-        explainer: new RunExplainer({
-          reads: store.explainReads,
-          whoServes: (id, run) => workers.whoServes(id, run),
-          limitsOf: (namespace, runId) => runLimits.ofRun(namespace, runId),
-          breakerOf: (namespace, name) => breakers.get(namespace, name),
-          liveOf: (jobId) => unitOfWork.reads.live(db, [jobId], { hold: false }),
-        }),
-        async isHeld(jobId) {
-          const [job] = await unitOfWork.reads.read(db, [jobId], { payload: false });
-          return job?.due.stateReason?.startsWith("held ") ?? false;
-        },
-      }),
+      ...operationCalls(operations),
+      ...deadLetterCalls(deadLetters),
+      ...webhookCalls(webhooks, new CallbackSecrets(context)),
+      ...explanationCalls(
+        new Explanations(context, { runs, jobs: jobReader, changes: jobs, limits: runLimits, breakers }),
+      ),
       answerCallback: (tokenHash, answer) => gateway.waiting.answer(tokenHash, answer),
-      ...forecastsApi({ reads: store.forecastReads, rules, shards, now, within }),
+      ...forecastCalls(new Forecasts(context, { rules })),
     };
   }
 
@@ -515,11 +390,11 @@ class NodeEngine implements Engine {
   }
 
   get load(): EngineLoad {
-    const { clock, limits } = this.#context;
+    const { limits } = this.#context;
     return {
       ...this.gateway.sessions.load,
       leaseMs: limits.leaseMs,
-      leaseAgeMs: this.#leaseAt === null ? null : clock.monotonic() - this.#leaseAt,
+      leaseAgeMs: this.#cluster.leaseAgeMs,
       writesWaiting: this.#inserts.waiting,
     };
   }
@@ -535,8 +410,7 @@ class NodeEngine implements Engine {
     // Before the first claim and the first fire: paused queues, and the order of the others.
     await this.#ticks.queues();
     await this.#ticks.webhooks();
-    await this.#keepLease(() => this.#coordinator.join());
-    wakeups.announce("shards.moved");
+    await this.#cluster.join();
     await this.#ticks.rescuer();
     wakeups.start();
     this.#directChannel.start(await store.secrets.find("direct_dispatch"));
@@ -548,38 +422,11 @@ class NodeEngine implements Engine {
     this.remoteWorkers.stop();
     this.#runs.stop();
     const stopped = loops.stop();
-    if (options.enqueueOnly !== true) await this.#releaseShards();
+    if (options.enqueueOnly !== true) await this.#cluster.leave();
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
     await Promise.all([wakeups.stop(), this.#directChannel.stop()]);
-  }
-
-  /** As soon as nothing fires any more: other nodes fire while this one ends the rest. */
-  async #releaseShards(): Promise<void> {
-    const { loops, wakeups } = this.#context;
-    await loops.stop(["coordinator", "scheduler", "far_future"]);
-    try {
-      await this.#coordinator.leave();
-      wakeups.announce("shards.moved");
-    } catch (error) {
-      // Without a database no node can take them: the lease ends by itself.
-      this.#context.loopFailed("coordinator", error);
-    }
-  }
-
-  /** The lease counts from before it was requested. */
-  async #keepLease(request: () => Promise<ShardChange>): Promise<void> {
-    const { clock, emit, wakeups } = this.#context;
-    const requestedAt = clock.monotonic();
-    const { gained, lost } = await request();
-    if (gained.length + lost.length > 0) wakeups.publish("shards.owned", { gained, lost });
-    if (lost.length > 0) {
-      wakeups.announce("shards.moved");
-      emit({ type: "shards.lost", count: lost.length });
-    }
-    if (gained.length > 0) emit({ type: "shards.gained", count: gained.length });
-    this.#leaseAt = requestedAt;
   }
 
   async #measureClock(): Promise<DurationMs> {
@@ -588,33 +435,6 @@ class NodeEngine implements Engine {
     this.#context.emit({ type: "clock.measured", skewMs: clock.skewMs, uncertaintyMs: clock.uncertaintyMs });
     return 10 * second;
   }
-}
-
-/** Membership in etcd if it is configured, otherwise in PostgreSQL. */
-function createCoordinator({
-  options,
-  limits,
-  store,
-  db,
-  clock,
-  newId,
-  timers,
-  loops,
-  emit,
-}: EngineContext): Coordinator {
-  const { node, alone, etcd } = options;
-  const { leaseMs, skewToleranceMs } = limits;
-  const { nodes, shards } = store;
-  const skew = () => ({ skewMs: db.clock.skewMs, uncertaintyMs: db.clock.uncertaintyMs });
-  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent: emit };
-  if (etcd !== undefined) {
-    const client = new EtcdClient({ endpoints: etcd.endpoints, fetch, timers, timeoutMs: leaseMs / 2 });
-    return etcdCoordinator({ ...member, etcd: client, prefix: etcd.prefix, nodes, shards });
-  }
-  const lock = db.capabilities.advisoryLocks
-    ? new SessionLock(db, nodeLockStatements(loadStatements(db.schema)))
-    : null;
-  return postgresCoordinator({ ...member, nodes, shards, lock, alone, wake: () => loops.wake("coordinator") });
 }
 
 async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: DurationMs }): Promise<DurationMs> {

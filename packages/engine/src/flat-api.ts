@@ -1,3 +1,10 @@
+import type { Backfills } from "./backfills/backfills.js";
+import type { DeadLetters } from "./dead-letters/dead-letters.js";
+import type { Explanations } from "./explain/explanations.js";
+import type { Forecasts } from "./forecast/forecasts.js";
+import type { Operations } from "./operations/operations.js";
+import type { CallbackSecrets } from "./webhooks/callback-secrets.js";
+import type { Webhooks } from "./webhooks/webhooks.js";
 import type { Calendars } from "./calendars/calendars.js";
 import type { MaintenanceWindows } from "./calendars/maintenance-windows.js";
 import type { Breakers } from "./breakers/breakers.js";
@@ -5,6 +12,8 @@ import type { Namespaces } from "./catalog/namespaces.js";
 import type { Queues } from "./catalog/queues.js";
 import type { Tasks } from "./catalog/tasks.js";
 import type { ClusterStatus } from "./cluster/cluster-status.js";
+import type { Enqueueing } from "./enqueue/enqueue.js";
+import type { Enqueuer } from "./enqueue/enqueuer.js";
 import type { Workers } from "./dispatch/sessions/workers.js";
 import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits/limits.js";
@@ -140,6 +149,13 @@ export const calendarCalls = (calendars: Calendars, windows: MaintenanceWindows)
   deleteWindow: (...args) => windows.delete(...args),
 });
 
+export const enqueueCalls = (enqueuer: Enqueuer): Enqueueing => ({
+  enqueue: (...args) => enqueuer.enqueue(...args),
+  enqueueShown: (...args) => enqueuer.enqueueAndRead(...args),
+  enqueueIn: (...args) => enqueuer.enqueueIn(...args),
+  enqueueMany: (...args) => enqueuer.enqueueMany(...args),
+});
+
 export interface WorkerCalls {
   readonly listWorkers: Workers["list"];
   readonly getWorker: Workers["get"];
@@ -203,4 +219,122 @@ export const breakerCalls = (breakers: Breakers): BreakerCalls => ({
   listBreakers: (...args) => breakers.list(...args),
   getBreaker: (...args) => breakers.get(...args),
   resetBreaker: (...args) => breakers.reset(...args),
+});
+
+export interface BackfillCalls {
+  readonly countBackfill: Backfills["count"];
+  readonly startBackfill: Backfills["start"];
+  readonly getBackfill: Backfills["get"];
+  readonly listBackfills: Backfills["list"];
+  readonly abortBackfill: Backfills["abort"];
+}
+
+export const backfillCalls = (backfills: Backfills): BackfillCalls => ({
+  countBackfill: (...args) => backfills.count(...args),
+  startBackfill: (...args) => backfills.start(...args),
+  getBackfill: (...args) => backfills.get(...args),
+  listBackfills: (...args) => backfills.list(...args),
+  abortBackfill: (...args) => backfills.abort(...args),
+});
+
+export interface ExplanationCalls {
+  readonly explainRun: Explanations["run"];
+  readonly explain: Explanations["runView"];
+  readonly explainJob: Explanations["job"];
+}
+
+export const explanationCalls = (explanations: Explanations): ExplanationCalls => ({
+  explainRun: (...args) => explanations.run(...args),
+  explain: (...args) => explanations.runView(...args),
+  explainJob: (...args) => explanations.job(...args),
+});
+
+export interface ForecastCalls {
+  readonly forecast: Forecasts["get"];
+  readonly firesAt: Forecasts["firesAt"];
+}
+
+export const forecastCalls = (forecasts: Forecasts): ForecastCalls => ({
+  forecast: (...args) => forecasts.get(...args),
+  firesAt: (...args) => forecasts.firesAt(...args),
+});
+
+export interface OperationCalls {
+  readonly startBulk: Operations["start"];
+  readonly countBulk: Operations["count"];
+  readonly purgeQueue: Operations["purgeQueue"];
+  readonly countPurge: Operations["countPurge"];
+  readonly getOperation: Operations["get"];
+  readonly listOperations: Operations["list"];
+  readonly abortOperation: Operations["abort"];
+}
+
+export const operationCalls = (operations: Operations): OperationCalls => ({
+  startBulk: (...args) => operations.start(...args),
+  countBulk: (...args) => operations.count(...args),
+  purgeQueue: (...args) => operations.purgeQueue(...args),
+  countPurge: (...args) => operations.countPurge(...args),
+  getOperation: (...args) => operations.get(...args),
+  listOperations: (...args) => operations.list(...args),
+  abortOperation: (...args) => operations.abort(...args),
+});
+
+export interface DeadLetterCalls {
+  readonly listDeadLetters: DeadLetters["list"];
+  readonly redrivesOf: DeadLetters["redrivesOf"];
+  readonly redrive: DeadLetters["redrive"];
+  readonly discard: DeadLetters["discard"];
+  readonly discardRun: DeadLetters["discardRun"];
+  readonly retryRun: DeadLetters["retryRun"];
+  readonly replayRun: DeadLetters["replayRun"];
+  readonly listErrorGroups: DeadLetters["listErrorGroups"];
+  readonly getErrorGroup: DeadLetters["getErrorGroup"];
+}
+
+export const deadLetterCalls = (deadLetters: DeadLetters): DeadLetterCalls => ({
+  listDeadLetters: (...args) => deadLetters.list(...args),
+  redrivesOf: (...args) => deadLetters.redrivesOf(...args),
+  redrive: (...args) => deadLetters.redrive(...args),
+  discard: (...args) => deadLetters.discard(...args),
+  discardRun: (...args) => deadLetters.discardRun(...args),
+  retryRun: (...args) => deadLetters.retryRun(...args),
+  replayRun: (...args) => deadLetters.replayRun(...args),
+  listErrorGroups: (...args) => deadLetters.listErrorGroups(...args),
+  getErrorGroup: (...args) => deadLetters.getErrorGroup(...args),
+});
+
+export interface WebhookCalls {
+  readonly createWebhook: Webhooks["create"];
+  readonly getWebhook: Webhooks["get"];
+  readonly listWebhooks: Webhooks["list"];
+  readonly changeWebhook: Webhooks["change"];
+  readonly rotateWebhookSecret: Webhooks["rotateSecret"];
+  readonly deleteWebhook: Webhooks["delete"];
+  readonly testWebhook: Webhooks["test"];
+  readonly listDeliveries: Webhooks["deliveries"];
+  readonly getDelivery: Webhooks["getDelivery"];
+  readonly redeliver: Webhooks["redeliver"];
+  readonly webhookTarget: Webhooks["target"];
+  readonly noteDelivery: Webhooks["noteDelivery"];
+  readonly getCallbackSecret: CallbackSecrets["get"];
+  readonly rotateCallbackSecret: CallbackSecrets["rotate"];
+  readonly callbackSecrets: CallbackSecrets["signing"];
+}
+
+export const webhookCalls = (webhooks: Webhooks, secrets: CallbackSecrets): WebhookCalls => ({
+  createWebhook: (...args) => webhooks.create(...args),
+  getWebhook: (...args) => webhooks.get(...args),
+  listWebhooks: (...args) => webhooks.list(...args),
+  changeWebhook: (...args) => webhooks.change(...args),
+  rotateWebhookSecret: (...args) => webhooks.rotateSecret(...args),
+  deleteWebhook: (...args) => webhooks.delete(...args),
+  testWebhook: (...args) => webhooks.test(...args),
+  listDeliveries: (...args) => webhooks.deliveries(...args),
+  getDelivery: (...args) => webhooks.getDelivery(...args),
+  redeliver: (...args) => webhooks.redeliver(...args),
+  webhookTarget: (...args) => webhooks.target(...args),
+  noteDelivery: (...args) => webhooks.noteDelivery(...args),
+  getCallbackSecret: (...args) => secrets.get(...args),
+  rotateCallbackSecret: (...args) => secrets.rotate(...args),
+  callbackSecrets: (...args) => secrets.signing(...args),
 });

@@ -4,7 +4,7 @@ export type { ClaimName, WorkerRegistration } from "./dispatch/sessions/worker-r
 export type { Assigned } from "./dispatch/sessions/to-assignment.js";
 export type { Heartbeat, PollAnswer, PollRequest, RemoteRegistration } from "./dispatch/remote/remote-workers.js";
 export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
-export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
+export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { createEngine } from "./engine.js";
 export type { Engine, EngineLoad } from "./engine.js";
@@ -16,26 +16,32 @@ export { checkConditions } from "./dependencies/conditions.js";
 export { jobStatus } from "./jobs/job-view.js";
 export type { CreatedJob, JobFilter } from "./jobs/job-requests.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
-export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
+export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
 export type {
+  BackfillCalls as Backfills,
   BreakerCalls as Breakers,
   CalendarCalls as Calendars,
   EngineApi,
   JobChangeCalls as JobChanges,
+  DeadLetterCalls as Failures,
+  ExplanationCalls as Explanations,
+  ForecastCalls as Forecasts,
   LimitCalls as Limits,
   NamespaceCalls as Namespaces,
+  OperationCalls as Operations,
   QueueCalls as Queues,
   RunChanges,
   RunLogs,
   TaskCalls as Catalogue,
+  WebhookCalls as Webhooks,
   WorkerCalls as Workers,
 } from "./flat-api.js";
 export type { LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
-export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
+export type { BulkCount, BulkRequest } from "./operations/operations.js";
 export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
-export type { Backfills } from "./backfills/backfills.js";
-export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
+export type { RedriveResult } from "./dead-letters/dead-letters.js";
+export type { RepeatRequest } from "./dead-letters/run-repeater.js";
 export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";
 export type {
   CancelRequest,
@@ -47,16 +53,10 @@ export type {
   RunNowRequest,
 } from "./jobs/job-requests.js";
 export type { RunToServe, Unserved } from "./dispatch/sessions/why-unserved.js";
-export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
-export type {
-  Explanation,
-  Explanations,
-  JobExplanation,
-  JobWaitCode,
-  RunExplanation,
-  RunWaitCode,
-} from "./explain/explanations.js";
-export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./forecast/forecasts.js";
+export type { WebhookDelivery, WebhookMessage } from "./webhooks/message.js";
+export type { WebhookChange } from "./webhooks/webhooks.js";
+export type { Explanation, JobExplanation, JobWaitCode, RunExplanation, RunWaitCode } from "./explain/explanation.js";
+export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-fires.js";
 export type { JobView } from "./jobs/job-view.js";
 export type { Neighbour, RunFilter } from "@carillon/store";
 export type { LogPage, LogRequest } from "./runs/run-logs.js";
@@ -127,7 +127,7 @@ export type {
   FireRow,
   PassRow,
   HoldRow,
-  ParkRow,
+  QuarantineRow,
   Fired,
   Terms,
 } from "@carillon/store";

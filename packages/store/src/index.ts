@@ -8,7 +8,7 @@ export {
   type HeldBackfill,
   type PastCalendar,
   type PastRuns,
-  mostBackfilled,
+  maxBackfilled,
 } from "./backfills/backfill-store.js";
 export type {
   CalendarEdition,
@@ -43,7 +43,7 @@ export {
   type NodeStore,
   nodeLockStatements,
 } from "./cluster/node-store.js";
-export type { Fence, HeldShard, LineageRow, ShardRow, ShardStore } from "./cluster/shard-store.js";
+export type { Fence, HeldShard, TimelineRow, ShardRow, ShardStore } from "./cluster/shard-store.js";
 export { Coalescer, type CoalescerOptions, type Outcome } from "./db/coalescer.js";
 export { DatabaseClock } from "./db/database-clock.js";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "./db/database.js";
@@ -210,7 +210,7 @@ export {
   type HoldRow,
   type LedgerRange,
   type NextTime,
-  type ParkRow,
+  type QuarantineRow,
   type PassRow,
   type Terms,
   fireColumns,

@@ -1,39 +1,36 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import { fenceOf } from "../scheduler/fence.js";
-import type { Applied } from "../jobs/transaction/job-unit-of-work.js";
 import type { BackfillStore, DueBackfill } from "@carillon/store";
-import type { StepReport, StepTaker } from "./take-step.js";
-import type { Membership } from "../context.js";
+import { fenceOf } from "../cluster/coordinator.js";
+import type { EngineContext } from "../context.js";
+import { wakeForApplied } from "../jobs/transaction/job-unit-of-work.js";
+import { announceEnded } from "../runs/run-events.js";
+import type { BackfillStepper, StepReport } from "./backfill-stepper.js";
 
-export interface BackfillRunnerOptions {
-  readonly backfills: Pick<BackfillStore, "due" | "anyRunning">;
-  readonly steps: Pick<StepTaker, "take">;
-  readonly membership: () => Membership;
-  /** The database's clock; paces only. */
-  readonly now: () => Instant;
-  readonly onStepped: (shard: number, settled: Applied) => void;
-  readonly onEvent: OnEngineEvent;
-}
+type Context = Pick<EngineContext, "now" | "membership" | "emit" | "wakeups"> & {
+  readonly store: { readonly backfills: Pick<BackfillStore, "due" | "anyRunning"> };
+};
 
 /** Steps of one tick. */
-const batch = 100;
-/** How often it looks whether runs have ended elsewhere and made room for others; of those that end here it is told. */
+const maxSteps = 100;
+/** How often the runner checks whether runs ended on other nodes; it is notified of those that end on this node. */
 const pollMs: DurationMs = 100;
-/** A backfill whose hint was lost is found after at most this time. */
-const lookMs: DurationMs = 5_000;
-/** Jobs whose runs it waits for; of others it does not need to be told. */
-const mostAwaited = 1_000;
+/** A backfill whose wakeup was lost is found after at most this time. */
+const scanIntervalMs: DurationMs = 5_000;
+/** Jobs whose runs the runner awaits. */
+const maxAwaited = 1_000;
 
-/** Makes the runs of backfills, step by step, in the shards this node owns. One tick is one bounded pass. */
+/** Takes the steps of the backfills in this node's shards. One tick is one bounded pass. */
 export class BackfillRunner {
-  readonly #options: BackfillRunnerOptions;
-  /** Jobs with a backfill under way, and when its next step comes. A cache: what is not in it is found by the poll. */
+  /** now: the database's clock. It paces; no safety rests on it. */
+  readonly #context: Context;
+  readonly #stepper: Pick<BackfillStepper, "take">;
+  /** Jobs with a running backfill, and when its next step is due. A cache: the poll finds the others. */
   readonly #awaited = new Map<string, Instant>();
   #idleMs: DurationMs = 0;
 
-  constructor(options: BackfillRunnerOptions) {
-    this.#options = options;
+  constructor(context: Context, stepper: Pick<BackfillStepper, "take">) {
+    this.#context = context;
+    this.#stepper = stepper;
   }
 
   /** How long the next tick can wait. */
@@ -41,19 +38,19 @@ export class BackfillRunner {
     return this.#idleMs;
   }
 
-  /** A run of this job ended here; answers whether that may let a backfill go on. */
-  hint(jobId: string): boolean {
+  /** A run of this job ended on this node; returns whether a backfill can take its next step. */
+  runEnded(jobId: string): boolean {
     const next = this.#awaited.get(jobId);
-    return next !== undefined && next <= this.#options.now();
+    return next !== undefined && next <= this.#context.now();
   }
 
-  /** Answers how many backfills got on. A step that fails does not keep other backfills from theirs. */
+  /** Returns how many backfills progressed. A step that fails does not delay other backfills. */
   async tick(): Promise<number> {
-    const { backfills, membership, now } = this.#options;
+    const { store, membership, now } = this.#context;
     const { shards } = membership();
-    this.#idleMs = lookMs;
+    this.#idleMs = scanIntervalMs;
     if (shards.length === 0) return 0;
-    const due = await backfills.due(shards, now(), batch);
+    const due = await store.backfills.due(shards, now(), maxSteps);
     let next = Number.POSITIVE_INFINITY;
     let moved = 0;
     const failures: unknown[] = [];
@@ -68,22 +65,22 @@ export class BackfillRunner {
       }
     }
     if (failures.length > 0) throw failures[0];
-    const isOver = due.length === 0 && !(await backfills.anyRunning(shards));
+    const isOver = due.length === 0 && !(await store.backfills.anyRunning(shards));
     if (isOver) this.#awaited.clear();
     else this.#idleMs = this.#untilNext(next, now());
     return moved;
   }
 
-  /** Answers when the next step comes. */
+  /** Returns when the next step is due. */
   #await({ jobId, step: { state, nextStepAt } }: StepReport): Instant {
     this.#awaited.delete(jobId);
     if (state !== "running") return Number.POSITIVE_INFINITY;
-    if (this.#awaited.size >= mostAwaited) this.#awaited.clear();
+    if (this.#awaited.size >= maxAwaited) this.#awaited.clear();
     this.#awaited.set(jobId, nextStepAt);
     return nextStepAt;
   }
 
-  /** Until the first step that is known of, and no longer than a poll. One that has come and was not taken waits for a run's end. */
+  /** Until the next step that this node knows of, at most one poll. A due step that was not taken waits for the end of a run. */
   #untilNext(first: Instant, now: Instant): DurationMs {
     let next = Math.min(first, now + pollMs);
     for (const at of this.#awaited.values()) if (at > now) next = Math.min(next, at);
@@ -91,14 +88,17 @@ export class BackfillRunner {
   }
 
   async #take(due: DueBackfill): Promise<StepReport | null> {
-    const { steps, membership, onStepped, onEvent } = this.#options;
-    const report = await steps.take(fenceOf(membership(), [due]), due);
+    const { membership, emit, wakeups } = this.#context;
+    const report = await this.#stepper.take(fenceOf(membership(), [due]), due);
     if (report === null) return null;
-    const { backfillId, jobId, shard, settled, moved } = report;
+    const { backfillId, jobId, shard, applied, moved } = report;
     const { made, passed, skipped, state, reason } = report.step;
-    if (settled.made.size > 0) onStepped(shard, settled);
-    if (moved) onEvent({ type: "backfill.stepped", backfillId, jobId, made, passed, skipped });
-    if (state !== "running") onEvent({ type: "backfill.ended", backfillId, jobId, state, reason });
+    if (applied.made.size > 0) {
+      announceEnded(applied.ended, "cancelled", emit);
+      wakeForApplied(wakeups, [shard], applied);
+    }
+    if (moved) emit({ type: "backfill.stepped", backfillId, jobId, made, passed, skipped });
+    if (state !== "running") emit({ type: "backfill.ended", backfillId, jobId, state, reason });
     return report;
   }
 }

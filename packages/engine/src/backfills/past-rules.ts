@@ -2,38 +2,38 @@ import {
   type Calendar,
   CarillonError,
   type CompiledSchedule,
+  compileSchedule,
   type Instant,
   type JobSpec,
-  type ScheduleSpec,
-  compileSchedule,
   requireCalendars,
+  type ScheduleSpec,
 } from "@carillon/core";
-import { type PastCalendar, type PastRuns, type Queryable, mostBackfilled } from "@carillon/store";
 import type { CalendarCompiler } from "../calendars/calendar-cache.js";
 import { calendarNames, calendarRuleOf } from "../schedules/named-calendars.js";
+import { maxBackfilled, type PastCalendar, type PastRuns, type Queryable } from "@carillon/store";
 
-/** Of a stored job, what tells which rule was in force when. */
+/** The job whose past rules are read. */
 export interface RuledJob {
   readonly id: string;
   readonly namespaceId: number;
   readonly schedule: ScheduleSpec;
 }
 
-/** A rule and how long it was in force. */
+/** A rule, and until when it was in force. */
 export interface PastRule {
   readonly schedule: CompiledSchedule;
-  /** The definition, if it has been replaced since; null for the one that is in force now. */
+  /** The definition, if it has been replaced since; null: it is in force now. */
   readonly replaced: { readonly version: number; readonly spec: JobSpec } | null;
-  /** The last instant that is this rule's; Infinity while it is in force. */
+  /** The last instant to which the rule applies; Infinity while it is in force. */
   readonly through: Instant;
 }
 
-/** Changes of a rule that one count follows: each costs a read or two. */
-const mostRules = 1_000;
-/** Calendars kept compiled: a backfill asks for the same at each of its steps. */
-const mostCalendars = 100;
+/** Changes of the rule within one range: each costs one or two reads. */
+const maxRules = 1_000;
+/** Compiled calendars in the cache: every step of a backfill needs the same ones. */
+const maxCalendars = 100;
 
-/** Which rule counted at an instant of the past: the definition and the calendars of then. */
+/** The rules of the past: the definition and the calendars that were in force at an instant. */
 export class PastRules {
   readonly #past: Pick<PastRuns, "definitionAt" | "calendarsAt">;
   readonly #compiler: CalendarCompiler;
@@ -45,8 +45,8 @@ export class PastRules {
   }
 
   /**
-   * The rule right after an instant. What is older than the oldest definition, or calendar, counts by the oldest. Throws a
-   * CarillonError when it cannot be read any more.
+   * The rule right after an instant. Before the oldest definition, or the oldest version of a calendar, the oldest applies.
+   * Throws a CarillonError if the rule is no longer readable.
    */
   async at(db: Queryable, job: RuledJob, after: Instant): Promise<PastRule> {
     const definition = await this.#past.definitionAt(db, job.id, after);
@@ -62,16 +62,16 @@ export class PastRules {
     };
   }
 
-  /** How many instants a range has, both ends included. Throws backfill_invalid when there are too many to follow. */
+  /** How many instants a range has, both ends included. Throws backfill_invalid if there are too many instants or rules. */
   async count(db: Queryable, job: RuledJob, { from, to }: { from: Instant; to: Instant }): Promise<number> {
     let count = 0;
     let after = from - 1;
     for (let rules = 0; after < to; rules += 1) {
-      if (rules >= mostRules) throw tooMany(`the rule changed more than ${mostRules} times in that range`);
+      if (rules >= maxRules) throw tooMany(`The rule changed more than ${maxRules} times in that range`);
       const { schedule, through } = await this.at(db, job, after);
       const end = Math.min(through, to);
       count += schedule.countBetween(after, end + 1);
-      if (count > mostBackfilled) throw tooMany(`the range has more than ${mostBackfilled} occurrences`);
+      if (count > maxBackfilled) throw tooMany(`The range has more than ${maxBackfilled} occurrences`);
       after = end;
     }
     return count;
@@ -98,12 +98,12 @@ export class PastRules {
     const known = this.#calendars.get(key);
     if (known !== undefined) return known;
     const compiled = await this.#compiler.compile(definition, version);
-    if (this.#calendars.size >= mostCalendars) this.#calendars.clear();
+    if (this.#calendars.size >= maxCalendars) this.#calendars.clear();
     this.#calendars.set(key, compiled);
     return compiled;
   }
 }
 
 function tooMany(what: string): CarillonError {
-  return new CarillonError("backfill_invalid", `${what}: ask for parts of it, one after the other`);
+  return new CarillonError("backfill_invalid", `${what}. Backfill parts of it, one after the other.`);
 }

@@ -1,5 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { HeldShard, NodeReport } from "@carillon/store";
+import type { OnEngineEvent } from "../events.js";
 
 export interface Member {
   readonly id: string;
@@ -12,29 +13,56 @@ export interface Member {
 export interface ShardView {
   readonly id: number;
   readonly epoch: number;
-  /** Who may act on it by the fence in the database; null when nobody may. */
+  /** The node that passes the fence in the database; null: the shard is free. */
   readonly owner: string | null;
-  /** Who it is promised to where that is decided elsewhere than in the database; otherwise the owner. */
+  /** The node to which etcd promised the shard; without etcd, the owner. */
   readonly promisedTo: string | null;
 }
 
-/** Where membership and ownership are kept. The rules of sharing (ClusterMember) are the same over each. */
+/** Stores membership and ownership. The rules of sharing (ClusterMember) are the same over each registry. */
 export interface Registry {
   announce(nodeId: string, report: NodeReport): Promise<void>;
   /** false: this incarnation was declared dead. */
   renew(nodeId: string, report: NodeReport): Promise<boolean>;
-  /** The same array for as long as nothing is known to have moved. */
+  /** The same array until a shard moves. */
   shards(): Promise<readonly ShardView[]>;
-  /** The living, this node included, after whoever is known to be dead was removed. */
+  /** Removes dead nodes; returns the live ones, this node included. */
   members(nodeId: string): Promise<Member[]>;
-  /** Answers only the shards that this node won, with their new epochs. */
+  /** Returns only the shards that this node got, with their new epochs. */
   take(nodeId: string, seen: readonly HeldShard[]): Promise<HeldShard[]>;
   drop(nodeId: string, shards: readonly number[]): Promise<void>;
   leave(nodeId: string): Promise<void>;
-  /** A pass failed: what was observed before proves nothing any more. */
+  /** A pass failed: earlier observations prove nothing any more. */
   forget(): void;
-  /** How soon another look is worth it, when something waits to be confirmed. */
-  readonly nextLookMs: DurationMs | null;
-  /** When this node last saw a sign of life of another, on its monotonic clock. */
-  lastSignOf(nodeId: string): DurationMs | undefined;
+  /** After how long a suspected death can be confirmed; null: there is none. */
+  readonly nextCheckMs: DurationMs | null;
+  /** When this node last saw a new heartbeat of another node, on its monotonic clock. */
+  lastHeartbeatAt(nodeId: string): DurationMs | undefined;
+}
+
+/** Emits an event for each node that joined or left since the previous list of members. */
+export class MemberChanges {
+  readonly #onEvent: OnEngineEvent;
+  #names: Map<string, string> | null = null;
+
+  constructor(onEvent: OnEngineEvent) {
+    this.#onEvent = onEvent;
+  }
+
+  update(members: readonly { id: string; name: string }[], own: string): void {
+    const before = this.#names;
+    this.#names = new Map(members.filter(({ id }) => id !== own).map(({ id, name }) => [id, name]));
+    if (before === null) return;
+    for (const [nodeId, name] of this.#names) {
+      if (!before.has(nodeId)) this.#onEvent({ type: "node.joined", nodeId, name });
+    }
+    for (const [nodeId, name] of before) {
+      if (!this.#names.has(nodeId)) this.#onEvent({ type: "node.left", nodeId, name });
+    }
+  }
+
+  /** For a node that this node declared dead: its event has been emitted already. */
+  forget(nodeId: string): void {
+    this.#names?.delete(nodeId);
+  }
 }

@@ -1,33 +1,31 @@
 import { formatId, type Instant } from "@carillon/core";
-import type { RunExplanation } from "./explanations.js";
 import type { LimitView, RunLimitsView } from "../limits/limits.js";
-import { inWords } from "./words.js";
+import { durationText, plain, type RunExplanation } from "./explanation.js";
 
-/** Which of the limits of a run that waits has no room: the first one, ordering keys before the others. */
+/** Names the first limit of a waiting run that has no room; ordering keys precede the others. */
 export function explainLimits({ limits, position: ahead }: RunLimitsView, now: Instant): RunExplanation {
   const behind = ahead === 0 ? "" : `; ${ahead} that wait for the same go before it`;
   for (const limit of [...limits].sort((a, b) => rankOf(a) - rankOf(b))) {
     const found = full(limit, now);
     if (found !== null) return { ...found, detail: `${found.detail}${behind}`, facts: { ...found.facts, ahead } };
   }
-  const detail = `its limits have room: it is admitted in its turn${behind}`;
-  return { code: "limit_pending", detail, until: null, facts: { ahead } };
+  return { ...plain("limit_pending", `its limits have room: it is admitted in its turn${behind}`), facts: { ahead } };
 }
 
 const rankOf = ({ kind }: LimitView): number => ["order", "concurrency", "rate"].indexOf(kind);
 
-/** null: it has room. */
+/** null: the limit has room. */
 function full(limit: LimitView, now: Instant): RunExplanation | null {
-  const { scope, kind, key, used, limit: most } = limit;
-  const facts = { scope, key, used, limit: most };
+  const { scope, kind, key, used, limit: max } = limit;
+  const facts = { scope, key, used, limit: max };
   const what = scope === "key" ? `key ${JSON.stringify(key)}` : `${scope} ${key}`.trim();
   if (kind === "order") return ordered(limit, what);
-  if (used < most) return null;
+  if (used < max) return null;
   if (kind === "concurrency")
-    return { code: "limit_concurrency", detail: `${what}: ${used} of ${most} are running`, until: null, facts };
+    return { code: "limit_concurrency", detail: `${what}: ${used} of ${max} are running`, until: null, facts };
   const { perMs, nextRoomAt: until } = limit;
-  const when = until === null ? "waits for one to start" : `about ${inWords(until - now)}`;
-  const detail = `rate limit of ${what}: ${most} in ${inWords(perMs ?? 0)}, ${when}`;
+  const when = until === null ? "waits for one to start" : `about ${durationText(until - now)}`;
+  const detail = `rate limit of ${what}: ${max} in ${durationText(perMs ?? 0)}, ${when}`;
   return { code: "limit_rate", detail, until, facts: { ...facts, per_ms: perMs ?? 0 } };
 }
 

@@ -1,15 +1,14 @@
 import { formatId, type Instant } from "@carillon/core";
-import type { Explanation, JobWaitCode } from "./explanations.js";
 import type { JobView } from "../jobs/job-view.js";
 import type { Neighbour } from "@carillon/store";
-import { at, because, byWhom, inWords } from "./words.js";
+import { at, because, byWhom, durationText, type Explanation, type JobWaitCode, plain } from "./explanation.js";
 
 export interface ScheduleFacts {
   readonly job: JobView;
   readonly now: Instant;
   /** Occurrences inside the pause. */
   readonly missed: number;
-  /** A maintenance window holds the occurrence that is due. */
+  /** A maintenance window holds the due occurrence. */
   readonly isHeld: boolean;
 }
 
@@ -18,39 +17,35 @@ type Answer = Explanation<JobWaitCode>;
 /** Whether a job fires, when, and if not, why. */
 export function explainSchedule({ job, now, missed, isHeld }: ScheduleFacts): Answer {
   const { state, nextRunAt, schedule } = job;
-  if (state === "cancelled") return told("cancelled", "it is cancelled and fires no more");
+  if (state === "cancelled") return plain("cancelled", "it is cancelled and fires no more");
   if (state === "paused") return paused(job, missed);
   if (state === "completed")
-    return told(
+    return plain(
       "completed",
       "nothing is left to fire: all its instants have passed, all its runs were made, or there never was one",
     );
-  if (schedule.kind === "manual") return told("manual", "it runs only when asked");
+  if (schedule.kind === "manual") return plain("manual", "it runs only when asked");
   if (schedule.kind === "after") return waits(job.neighbours, schedule.mode ?? "all");
-  if (nextRunAt === null) return told("never", "its schedule has no instant to come");
+  if (nextRunAt === null) return plain("never", "its schedule has no instant to come");
   const left = nextRunAt - now;
   if (isHeld) {
-    const detail = `a maintenance window holds the occurrence that is due, until ${at(nextRunAt)}, for ${inWords(left)} more`;
-    return { ...told("window", detail), until: nextRunAt, facts: { in_ms: Math.max(0, left) } };
+    const detail = `a maintenance window holds the occurrence that is due, until ${at(nextRunAt)}, for ${durationText(left)} more`;
+    return { ...plain("window", detail), until: nextRunAt, facts: { in_ms: Math.max(0, left) } };
   }
-  if (left <= 0) return { ...told("fires_now", dueText(-left)), facts: { late_ms: -left } };
+  if (left <= 0) return { ...plain("fires_now", dueText(-left)), facts: { late_ms: -left } };
   return {
-    ...told("fires", `fires in ${inWords(left)}, at ${at(nextRunAt)}`),
+    ...plain("fires", `fires in ${durationText(left)}, at ${at(nextRunAt)}`),
     until: nextRunAt,
     facts: { in_ms: left },
   };
 }
 
-/** Beyond this it is no longer a matter of a moment. */
+/** A job that is later than this is not about to fire: the answer names the possible causes. */
 const longLateMs = 10_000;
 
 function dueText(lateMs: number): string {
-  if (lateMs < longLateMs) return `it has been due for ${inWords(lateMs)} and is about to fire`;
-  return `it has been due for ${inWords(lateMs)} and no node has fired it yet: they are behind, or none of them has its schedule`;
-}
-
-function told(code: JobWaitCode, detail: string): Answer {
-  return { code, detail, until: null, facts: {} };
+  if (lateMs < longLateMs) return `it has been due for ${durationText(lateMs)} and is about to fire`;
+  return `it has been due for ${durationText(lateMs)} and no node has fired it yet: they are behind, or none of them has its schedule`;
 }
 
 function paused({ pause }: JobView, missed: number): Answer {
@@ -59,12 +54,12 @@ function paused({ pause }: JobView, missed: number): Answer {
   const end = until === null ? "until it is resumed" : `until ${at(until)}`;
   const count = missed === 0 ? "" : `; ${missed} occurrences inside the pause so far`;
   const detail = `paused${by}, ${end}${count}${because(pause?.reason ?? null)}`;
-  return { ...told("paused", detail), until, facts: { missed } };
+  return { ...plain("paused", detail), until, facts: { missed } };
 }
 
 function waits(neighbours: readonly Neighbour[], mode: "all" | "any"): Answer {
   const upstream = neighbours.filter((one) => one.side === "upstream");
-  if (upstream.length === 0) return told("after", "nothing that it waited for is left: it never fires");
+  if (upstream.length === 0) return plain("after", "nothing that it waited for is left: it never fires");
   const open = upstream.filter((one) => one.metRunId === null);
   const ends = { success: "to succeed", failure: "to fail", finish: "to end" };
   const names = open.map((one) => `${one.key ?? formatId("job", one.jobId)} ${ends[one.on]}`);
@@ -76,5 +71,5 @@ function waits(neighbours: readonly Neighbour[], mode: "all" | "any"): Answer {
   const met =
     mode === "all" && upstream.length > 1 ? ` (${upstream.length - open.length} of ${upstream.length} are met)` : "";
   const detail = `waits for ${names.join(mode === "any" ? " or " : " and ")}${met}${note}`;
-  return { ...told("after", detail), facts: { met: upstream.length - open.length, of: upstream.length } };
+  return { ...plain("after", detail), facts: { met: upstream.length - open.length, of: upstream.length } };
 }

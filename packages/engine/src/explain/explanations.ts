@@ -1,66 +1,82 @@
-import type { Instant, JobState } from "@carillon/core";
-import type { OccurrenceView } from "../jobs/job-requests.js";
-import type { JobView } from "../jobs/job-view.js";
-import type { RunView } from "../runs/run-view.js";
-import type { Unserved } from "../dispatch/sessions/why-unserved.js";
+import { CarillonError } from "@carillon/core";
+import type { EngineContext } from "../context.js";
+import type { JobReader } from "../jobs/job-reader.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { JobRef } from "../requests.js";
+import type { RunReader } from "../runs/run-reader.js";
+import type { RunView } from "../runs/run-view.js";
+import { type ExplainRunDeps, RunExplainer } from "./explain-run.js";
+import { explainSchedule } from "./explain-schedule.js";
+import type { JobExplanation, RunExplanation } from "./explanation.js";
 
-/** What a run waits for, or what became of it. */
-export type RunWaitCode =
-  | "ended"
-  | "running"
-  | "due_later"
-  | "due_now"
-  | "retry_later"
-  | "overlap"
-  | "queue_paused"
-  | "limit_concurrency"
-  | "limit_rate"
-  | "limit_order"
-  | "limit_pending"
-  | "breaker_open"
-  | "position"
-  | Unserved["code"];
+type Context = Pick<EngineContext, "store" | "db" | "now" | "inNamespace">;
 
-/** Whether and why a job fires. */
-export type JobWaitCode =
-  | "fires"
-  | "fires_now"
-  | "window"
-  | "paused"
-  | "completed"
-  | "cancelled"
-  | "manual"
-  | "after"
-  | "never";
-
-/** One answer, in one sentence, with its numbers. */
-export interface Explanation<Code extends string> {
-  readonly code: Code;
-  readonly detail: string;
-  /** When that changes by itself, where it is known. */
-  readonly until: Instant | null;
-  /** The numbers and names of the sentence. */
-  readonly facts: Readonly<Record<string, string | number>>;
+export interface ExplanationsDeps extends ExplainRunDeps {
+  readonly runs: Pick<RunReader, "find">;
+  readonly jobs: Pick<JobReader, "find">;
+  readonly changes: Pick<Jobs, "countMissed" | "occurrences">;
 }
 
-export type RunExplanation = Explanation<RunWaitCode>;
+/** Ledger entries in one answer. */
+const maxOutcomes = 5;
 
-export interface JobExplanation extends Explanation<JobWaitCode> {
-  readonly job: JobView;
-  readonly state: JobState;
-  /** The newest run: what it waits for, or how it ended. */
-  readonly run: { readonly run: RunView; readonly explanation: RunExplanation } | null;
-  /** The newest entries of the ledger. */
-  readonly outcomes: readonly OccurrenceView[];
-}
+/** Why a run does not run, and whether and why a job fires. */
+export class Explanations {
+  readonly #context: Context;
+  readonly #deps: ExplanationsDeps;
+  readonly #explainer: RunExplainer;
 
-/** Why things are as they are. */
-export interface Explanations {
-  /** Null: there is no such run. */
-  explainRun(namespace: string, runId: string): Promise<{ run: RunView; explanation: RunExplanation } | null>;
-  /** The same of a run that was read before. */
-  explain(namespace: string, run: RunView): Promise<RunExplanation>;
+  constructor(context: Context, deps: ExplanationsDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    this.#explainer = new RunExplainer(context, deps);
+  }
+
+  /** null: there is no such run. */
+  run(namespace: string, runId: string): Promise<{ run: RunView; explanation: RunExplanation } | null> {
+    return this.#context.inNamespace(namespace, async (id) => {
+      const run = await this.#deps.runs.find(id, runId);
+      return run === null ? null : { run, explanation: await this.#explain({ id, name: namespace }, run) };
+    });
+  }
+
+  /** Explains a run that the caller has read already. */
+  runView(namespace: string, run: RunView): Promise<RunExplanation> {
+    return this.#context.inNamespace(namespace, (id) => this.#explain({ id, name: namespace }, run));
+  }
+
   /** Throws not_found. */
-  explainJob(namespace: string, ref: JobRef): Promise<JobExplanation>;
+  job(namespace: string, ref: JobRef): Promise<JobExplanation> {
+    const { jobs, changes } = this.#deps;
+    return this.#context.inNamespace(namespace, async (id) => {
+      const job = await jobs.find(id, ref);
+      if (job === null) throw notFound(ref);
+      const { state, lastRun } = job;
+      const missed = state === "paused" ? await changes.countMissed(namespace, { id: job.id }) : 0;
+      const isHeld = state === "active" && job.nextRunAt !== null && (await this.#isHeld(job.id));
+      const { rows } = await changes.occurrences(namespace, { id: job.id }, { pageSize: maxOutcomes });
+      return {
+        ...explainSchedule({ job, now: this.#context.now(), missed, isHeld }),
+        job,
+        state,
+        run: lastRun && { run: lastRun, explanation: await this.#explain({ id, name: namespace }, lastRun) },
+        outcomes: rows,
+      };
+    });
+  }
+
+  #explain(namespace: { readonly id: number; readonly name: string }, run: RunView): Promise<RunExplanation> {
+    return this.#explainer.explain(namespace, run, this.#context.now());
+  }
+
+  /** Whether a maintenance window holds the due occurrence of a job. */
+  async #isHeld(jobId: string): Promise<boolean> {
+    const { store, db } = this.#context;
+    const [job] = await store.jobTransactionReads.read(db, [jobId], { payload: false });
+    return job?.due.stateReason?.startsWith("held ") ?? false;
+  }
+}
+
+function notFound(ref: JobRef): CarillonError {
+  return new CarillonError("not_found", `There is no job ${"key" in ref ? JSON.stringify(ref.key) : ref.id}.`);
 }

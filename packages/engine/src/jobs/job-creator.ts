@@ -8,7 +8,7 @@ import type { EngineContext } from "../context.js";
 import { announceStored, type MadeRun } from "../enqueue/announce-stored.js";
 import type { Inserts } from "../enqueue/coalesced-inserts.js";
 import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
-import { newRunView } from "../enqueue/new-run-view.js";
+import { newRunView } from "../runs/run-view.js";
 import type { Receipt } from "../requests.js";
 import type { NamedCalendars } from "../schedules/named-calendars.js";
 import { ScheduleCache } from "../schedules/schedule-cache.js";

@@ -1,5 +1,5 @@
-import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
-import type { AttemptRecord, RunProgress, TriggerKind } from "@carillon/store";
+import { type Instant, type RunError, type RunPolicy, type RunStatus, retryOf, shownLabels } from "@carillon/core";
+import type { AttemptRecord, NewRun, RunProgress, StoredRun, TriggerKind } from "@carillon/store";
 
 /** The cause of a run: its schedule, the creation of a one-off job, the end of another run, or a call. */
 export interface RunTrigger {
@@ -64,4 +64,35 @@ export function upstreamIdsOf(trigger: string): readonly string[] {
 export function repeatedIdOf(trigger: string): string | null {
   const [kind, id] = trigger.split(":", 2);
   return kind === "retry" || kind === "replay" ? (id ?? null) : null;
+}
+
+/** A run as it was stored a moment ago: what a read would have shown then. */
+export function newRunView(run: NewRun, stored: StoredRun): RunView {
+  return {
+    id: run.id,
+    jobId: run.jobId,
+    task: run.task,
+    queue: run.queue,
+    priority: run.priority,
+    status: stored.state === "far_future" ? "scheduled" : stored.state,
+    statusReason: null,
+    trigger: { kind: "once", id: null, scheduledFor: run.nominal },
+    runAt: run.runAt,
+    deadlineAt: run.deadline ?? null,
+    createdAt: stored.createdAt,
+    startedAt: null,
+    finishedAt: null,
+    attempt: 0,
+    maxAttempts: retryOf(run.policy).maxAttempts,
+    losses: 0,
+    workerId: null,
+    progress: null,
+    payload: run.payload ?? null,
+    policy: run.policy,
+    output: null,
+    error: null,
+    attempts: [],
+    labels: shownLabels(run.labels),
+    owner: run.owner,
+  };
 }

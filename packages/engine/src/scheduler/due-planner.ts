@@ -14,7 +14,7 @@ export interface BrokenJob {
   readonly error: unknown;
 }
 
-/** What is to be done with a batch of due jobs. */
+/** The writes for a batch of due jobs. */
 export interface DueSteps {
   /** The revision of the maintenance windows that decided. */
   readonly windows: number;
@@ -38,7 +38,7 @@ export interface DuePlannerOptions {
   readonly rank: RankRun;
 }
 
-/** Decides over due jobs, by what this node knows; the statements compare it with what is stored. */
+/** Decides over due jobs, by the rows that this node has read; the statements compare them with the stored ones. */
 export class DuePlanner {
   readonly #options: DuePlannerOptions;
 
@@ -46,7 +46,7 @@ export class DuePlanner {
     this.#options = options;
   }
 
-  /** `windows`: the revision that was known before the jobs were asked for what they have not followed yet. */
+  /** `windows`: the revision that was read before the calendars of the jobs were checked. */
   plan(jobs: readonly DueJob[], now: Instant, windows: number): DueSteps {
     const steps: DueSteps = {
       windows,

@@ -1,9 +1,8 @@
 import { type DurationMs, type Instant, TimingWheel } from "@carillon/core";
 import type { DueJob, DueRun } from "@carillon/store";
-import { type DueQueue, keyOf, queueOfClass, runsQueue } from "./known-to.js";
-import { ReadyQueue } from "./ready-queue.js";
+import { type DueQueue, keyOf, queueOfClass, runsQueue } from "./read-progress.js";
 
-/** Each batch keeps so much of itself for the classes behind the first, if they have something: nobody starves. */
+/** Each batch keeps so much of itself for the classes behind the first, if they have something: no class starves. */
 const shareOfSecond = 1 / 8;
 const shareOfThird = 1 / 16;
 
@@ -29,7 +28,7 @@ class Entry {
   readonly run: DueRun | null;
   readonly shard: number;
   readonly due: Instant;
-  /** Grows with the time at which the job or the run was made, as far as its id tells: neighbours lie on the same pages. */
+  /** Grows with the time at which the job or the run was made, as far as its id shows: neighbours lie on the same pages. */
   readonly made: number;
   /** In the wheel; -1 once it is ready. */
   handle = -1;
@@ -73,8 +72,8 @@ class Lane {
 
 /**
  * The near future of the shards this node owns: jobs by their fire time, delayed and retrying runs by theirs, in a timing
- * wheel until they are due and then in a queue for each class of priority. A cache of bounded size: whatever is stale in it
- * is refused by the statement that acts on it.
+ * wheel until they are due and then in a queue for each class of priority. A cache of bounded size: the statements refuse its
+ * stale entries.
  */
 export class DueWindow {
   readonly #wheel: TimingWheel<Entry>;
@@ -84,9 +83,9 @@ export class DueWindow {
   readonly #entries = new Map<string, Entry>();
   /** How many are held of each queue of each shard. */
   readonly #held = new Map<number, number>();
-  /** What was taken and is being written. */
-  readonly #inHand = new Set<string>();
-  /** What was in hand when the read under way began, and what was taken since; null while nothing is read. */
+  /** Entries that were taken and are being written. */
+  readonly #writing = new Set<string>();
+  /** Entries being written when the current read began, and those taken since; null while no read runs. */
   #touched: Set<string> | null = null;
 
   constructor({ now, capacity = Number.POSITIVE_INFINITY, aheadMs = 0, lanes = 1 }: DueWindowOptions) {
@@ -109,7 +108,7 @@ export class DueWindow {
     return this.#lanes.some((lane) => lane.length > 0) ? 0 : this.#wheel.nextDue();
   }
 
-  /** How much is due and was not taken yet. */
+  /** How many due entries were not taken yet. */
   readyAt(now: Instant): number {
     this.#makeReady(now);
     return this.#lanes.reduce((sum, lane) => sum + lane.length, 0);
@@ -135,14 +134,14 @@ export class DueWindow {
   }
 
   /**
-   * What a read brings may be older than what was written meanwhile. Jobs and runs that were in hand at any time since it
-   * began stay out: whoever has them in hand puts them back, or has their shard read again.
+   * The rows of a read may be older than the writes since it began. Jobs and runs that were being written at any time since then
+   * are left out: their writer puts them back, or has their shard read again.
    */
   async whileReading<Read>(
     read: () => Promise<Read>,
     put: (read: Read, isStale: (id: string) => boolean) => void,
   ): Promise<void> {
-    const touched = new Set(this.#inHand);
+    const touched = new Set(this.#writing);
     this.#touched = touched;
     try {
       put(await read(), (id) => touched.has(id));
@@ -151,7 +150,7 @@ export class DueWindow {
     }
   }
 
-  /** Forgets what belongs to shards that moved away. */
+  /** Removes the entries of shards that moved to other nodes. */
   dropShards(shards: ReadonlySet<number>): void {
     for (const [id, entry] of this.#entries) {
       if (!shards.has(entry.shard)) continue;
@@ -160,7 +159,7 @@ export class DueWindow {
     }
   }
 
-  /** What is due now or to be queued ahead, at most `max` jobs and as many runs, of one lane. */
+  /** Entries that are due now or may be queued ahead, at most `max` jobs and as many runs, of one lane. */
   takeDue(now: Instant, max: number, lane = 0): DueNow {
     this.#makeReady(now);
     const taken = this.#laneOf(lane).take(max);
@@ -171,17 +170,17 @@ export class DueWindow {
       if (job !== null) jobs.push(job);
       else if (run !== null) runs.push(run);
       const id = job?.jobId ?? run?.id ?? "";
-      this.#inHand.add(id);
+      this.#writing.add(id);
       this.#touched?.add(id);
       this.#forget(id, entry);
     }
     return { jobs, runs };
   }
 
-  /** What was taken has been written, or it is known that it was not. */
-  settled({ jobs, runs }: DueNow): void {
-    for (const { jobId } of jobs) this.#inHand.delete(jobId);
-    for (const { id } of runs) this.#inHand.delete(id);
+  /** The taken entries are written, or known not to be. */
+  release({ jobs, runs }: DueNow): void {
+    for (const { jobId } of jobs) this.#writing.delete(jobId);
+    for (const { id } of runs) this.#writing.delete(id);
   }
 
   #aheadOf(at: Instant): Instant {
@@ -249,4 +248,54 @@ function secondOf(entry: Entry): number {
 /** The low 32 bits of the milliseconds that a UUID of version 7 begins with. */
 function madeOf(id: string): number {
   return Number.parseInt(id.slice(4, 8) + id.slice(9, 13), 16);
+}
+
+/** Freed slots at the front that are worth a copy of the rest. */
+const compactFrom = 4_096;
+
+/** First in, first out. A withdrawn entry stays in place until its turn and is skipped then. */
+class ReadyQueue<Entry extends { readonly isWithdrawn: boolean }> {
+  #entries: (Entry | undefined)[] = [];
+  #head = 0;
+  #live = 0;
+
+  /** Entries that wait, those withdrawn not counted. */
+  get length(): number {
+    return this.#live;
+  }
+
+  push(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#live += 1;
+  }
+
+  /** To be called once for each waiting entry that becomes withdrawn. */
+  countWithdrawn(): void {
+    this.#live -= 1;
+  }
+
+  /** Moves up to `max` entries to the end of `taken`. */
+  take(max: number, taken: Entry[]): void {
+    const enough = Math.min(max, this.#live);
+    for (let count = 0; count < enough;) {
+      const entry = this.#entries[this.#head];
+      this.#entries[this.#head++] = undefined;
+      if (entry === undefined || entry.isWithdrawn) continue;
+      taken.push(entry);
+      count += 1;
+    }
+    this.#live -= enough;
+    if (this.#live === 0) this.#clear();
+    else if (this.#head >= compactFrom && this.#head * 2 >= this.#entries.length) this.#compact();
+  }
+
+  #clear(): void {
+    this.#entries = [];
+    this.#head = 0;
+  }
+
+  #compact(): void {
+    this.#entries = this.#entries.slice(this.#head);
+    this.#head = 0;
+  }
 }

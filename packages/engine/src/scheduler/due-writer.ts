@@ -1,24 +1,22 @@
 import type { Instant, JobPause } from "@carillon/core";
-import type { DueJob, FireRow, Fired, PassRow, Queued, Terms } from "@carillon/store";
+import type { DueJob, FireRow, Fired, LedgerRange, PassRow, Queued, Terms } from "@carillon/store";
+import { fenceOf } from "../cluster/coordinator.js";
 import type { Membership } from "../context.js";
-import type { OnEngineEvent } from "../events.js";
+import { type ClassName, type EngineEvent, type OnEngineEvent, classNames } from "../events.js";
 import { announceEnded } from "../runs/run-events.js";
 import type { FireStore } from "../schedules/fire-store.js";
-import { type Bisected, type Fault, writeAround } from "./bisect.js";
+import { type Bisected, type Fault, PoisonJobs, writeAround } from "./poison-jobs.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";
-import { fenceOf } from "./fence.js";
-import { announceFired, announcePassed } from "./fire-events.js";
-import { Suspects } from "./poison-jobs.js";
 
 export interface DueWriterOptions {
-  readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;
+  readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "quarantine">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
-  /** Whether the window takes a job of this class that is due then. */
+  /** Whether the window admits a job of this class and time. */
   readonly admits: (job: Pick<DueJob, "shard" | "class" | "fireAt">) => boolean;
-  /** A job has another time from now on, one that the window takes. */
+  /** A job has a new fire time, one that the window admits. */
   readonly onNext: (job: DueJob) => void;
-  /** Nothing was done for these, and only the store knows why. */
+  /** The statement changed nothing for these jobs. */
   readonly onRefused: (statement: string, jobs: readonly DueJob[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
   /** Running runs were asked to stop, because a new one replaces them. */
@@ -31,10 +29,10 @@ export interface Written {
   readonly passed: number;
 }
 
-/** Puts decisions over due jobs into effect, each set in one statement, and tells what came of it. */
+/** Writes the decisions over due jobs, each set in one statement, and emits the events of their outcome. */
 export class DueWriter {
   readonly #options: DueWriterOptions;
-  readonly #suspects = new Suspects();
+  readonly #poison = new PoisonJobs();
 
   constructor(options: DueWriterOptions) {
     this.#options = options;
@@ -55,12 +53,12 @@ export class DueWriter {
     return { fired, passed };
   }
 
-  async park(broken: readonly BrokenJob[]): Promise<void> {
+  async quarantine(broken: readonly BrokenJob[]): Promise<void> {
     if (broken.length === 0) return;
     const { store, membership, now, onRefused, onEvent } = this.#options;
     const jobs = broken.map((one) => one.job);
-    const rows = broken.map(({ job, error }) => ({ job, pause: parked(error, now()) }));
-    const done = new Set(await store.park(fenceOf(membership(), jobs), rows));
+    const rows = broken.map(({ job, error }) => ({ job, pause: quarantinePause(error, now()) }));
+    const done = new Set(await store.quarantine(fenceOf(membership(), jobs), rows));
     for (const { job, error } of broken) {
       if (done.has(job.jobId)) onEvent({ type: "job.parked", jobId: job.jobId, error });
     }
@@ -91,9 +89,9 @@ export class DueWriter {
       queued.push({ id, lane, rank, namespaceId: row.job.definition.namespaceId });
     }
     onQueued(queued);
-    await this.park(faults.map(toBroken));
-    const parkedIds = new Set(faults.map(({ row }) => row.job.jobId));
-    refuse(rest, parkedIds, (refused) => onRefused(statement, refused));
+    await this.quarantine(faults.map(toBroken));
+    const quarantined = new Set(faults.map(({ row }) => row.job.jobId));
+    refuse(rest, quarantined, (refused) => onRefused(statement, refused));
     return done.length;
   }
 
@@ -108,7 +106,7 @@ export class DueWriter {
       announcePassed(row, onEvent);
       this.#moveOn(row, row.range.to, row.job.runsMade);
     }
-    await this.park(faults.map(toBroken));
+    await this.quarantine(faults.map(toBroken));
     for (const { row } of faults) moved.add(row.job.jobId);
     refuse(
       rows.map((row) => row.job),
@@ -131,19 +129,19 @@ export class DueWriter {
     );
   }
 
-  /** Where no row can be written the fault may be anywhere: nobody is parked for it until others were written. */
+  /** If no row can be written, the fault may not be the job's: no job is quarantined until other rows were written. */
   async #writeAround<Row extends { readonly job: DueJob }, Out>(
     rows: readonly Row[],
     write: (rows: readonly Row[]) => Promise<readonly Out[]>,
   ): Promise<Pick<Bisected<Row, Out>, "done" | "faults">> {
     const { done, faults, written } = await writeAround(rows, write);
-    this.#suspects.noteWritten(written);
+    this.#poison.countWritten(written);
     const [first] = faults;
     if (first === undefined || written > 0) return { done, faults };
     const now = this.#options.now();
-    const guilty = faults.filter(({ row }) => this.#suspects.isGuilty(row.job.jobId, now));
-    if (guilty.length === 0) throw first.error;
-    return { done, faults: guilty };
+    const poison = faults.filter(({ row }) => this.#poison.isPoison(row.job.jobId, now));
+    if (poison.length === 0) throw first.error;
+    return { done, faults: poison };
   }
 
   #moveOn({ job, next, catchUpTo }: FireRow | PassRow, settledTo: Instant, runsMade: number): void {
@@ -174,14 +172,60 @@ function toBroken({ row, error }: Fault<{ readonly job: DueJob }>): BrokenJob {
   return { job: row.job, error };
 }
 
-function refuse(jobs: readonly DueJob[], done: ReadonlySet<string>, tell: (rest: readonly DueJob[]) => void): void {
+function refuse(jobs: readonly DueJob[], done: ReadonlySet<string>, onRest: (rest: readonly DueJob[]) => void): void {
   const rest = jobs.filter((job) => !done.has(job.jobId));
-  if (rest.length > 0) tell(rest);
+  if (rest.length > 0) onRest(rest);
 }
 
-const longestReason = 500;
+const maxReasonLength = 500;
 
-function parked(error: unknown, at: Instant): JobPause {
+function quarantinePause(error: unknown, at: Instant): JobPause {
   const message = error instanceof Error ? error.message : String(error);
-  return { reason: `parked: ${message.slice(0, longestReason)}`, actor: "system", at, until: null, missed: "none" };
+  return { reason: `parked: ${message.slice(0, maxReasonLength)}`, actor: "system", at, until: null, missed: "none" };
+}
+
+/** Emits the events of one row of a fire. */
+function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void {
+  const { job } = row;
+  for (const range of row.notes) onEvent(skipped(job, range));
+  if (fired.run === null) {
+    const { outcome: reason } = fired;
+    onEvent(skipped(job, { reason: reason === "duplicate" ? reason : "overlap", count: 1 }));
+    return;
+  }
+  const lateMs = Math.max(0, fired.run.createdAt - job.fireAt);
+  const { namespaceId, task, queue } = job.definition;
+  // Written out: to copy members from one object to another costs more than all else that the node does for a fire.
+  const event = {
+    type: fired.outcome === "blocked" ? "run.blocked" : "run.fired",
+    namespaceId,
+    runId: fired.run.id,
+    jobId: job.jobId,
+    task,
+    queue,
+    nominal: job.nominal,
+    lateMs,
+    class: classOf(job),
+    trigger: "schedule",
+  } as const;
+  onEvent(event);
+  if (lateMs <= job.definition.firing.misfireThresholdMs) return;
+  const { trigger: _, ...late } = event;
+  onEvent({ ...late, type: "run.late" });
+}
+
+/** Emits the events of occurrences that were passed over. */
+function announcePassed(row: PassRow, onEvent: OnEngineEvent): void {
+  for (const range of row.notes) onEvent(skipped(row.job, range));
+  onEvent(skipped(row.job, row.range));
+}
+
+function skipped({ jobId }: DueJob, { reason, count }: Pick<LedgerRange, "reason" | "count">): EngineEvent {
+  return reason === "missed"
+    ? { type: "occurrence.missed", jobId, count }
+    : { type: "occurrence.skipped", jobId, reason, count };
+}
+
+function classOf(job: DueJob): ClassName {
+  return classNames[job.class] ?? "normal";
 }

@@ -59,7 +59,7 @@ export class FarFuturePromoter {
   }
 
   /** This node has just become the owner of these shards, so the next tick scans them from their beginning. */
-  hintShards(shards: readonly number[]): void {
+  scanShards(shards: readonly number[]): void {
     this.forgetShards(shards);
     this.#nextScan = this.#options.now();
   }

@@ -1,28 +1,28 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import { type RankRun, rankByPriority } from "../catalog/rank-run.js";
 import type { DueJob, DueRun, Fence, PromotedRun, Queued } from "@carillon/store";
+import { type RankRun, rankByPriority } from "../catalog/rank-run.js";
+import { fenceOf } from "../cluster/coordinator.js";
+import type { Membership } from "../context.js";
+import type { OnEngineEvent } from "../events.js";
 import { usesCalendars } from "../schedules/calendar-notes.js";
+import type { FireStore } from "../schedules/fire-store.js";
 import { type CalendarSource, noCalendars } from "../schedules/named-calendars.js";
+import { ScheduleCache } from "../schedules/schedule-cache.js";
 import { DuePlanner } from "./due-planner.js";
 import { type DueNow, DueWindow } from "./due-window.js";
 import { DueWriter } from "./due-writer.js";
-import { fenceOf } from "./fence.js";
-import type { FireStore } from "../schedules/fire-store.js";
 import { WindowCache } from "../schedules/window-cache.js";
 import { type AheadLimits, RunPromoter } from "./run-promoter.js";
-import { ScheduleCache } from "../schedules/schedule-cache.js";
-import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
-import type { Membership } from "../context.js";
+import { type ReadLimits, ShardReader, rowOfJob, rowOfRun } from "./shard-reader.js";
 
 export interface SchedulerOptions {
   readonly store: FireStore;
   readonly calendars?: CalendarSource;
-  /** Ends pauses whose time has come; answers the jobs that it did. */
+  /** Ends the pauses that expired; returns the resumed jobs. */
   readonly resumeExpired?: (fence: Fence, jobs: readonly DueJob[]) => Promise<readonly string[]>;
   /**
-   * Jobs that were computed with an older version of a calendar settle what was due by it, and get their next time by the new
-   * one. Answers those that were behind: what is known of them is out of date.
+   * Jobs that were computed with an older version of a calendar settle the occurrences that were due by it, and get their next time by the new
+   * one. Returns those that were behind: their rows in memory are stale.
    */
   readonly follow?: (jobIds: readonly string[]) => Promise<readonly string[]>;
   /** The database's clock. */
@@ -31,7 +31,7 @@ export interface SchedulerOptions {
   /** By priority when this is left out. */
   readonly rank?: RankRun;
   readonly onQueued: (queued: readonly Queued[]) => void;
-  /** Delayed and retrying runs were queued, some of them ahead of their time. Without this none is, and onQueued is told. */
+  /** Delayed and retrying runs were queued, some of them ahead of their time. Without this none is, and onQueued is called. */
   readonly onPromoted?: (runs: readonly PromotedRun[]) => void;
   /** Running runs were asked to stop. */
   readonly onStopped?: (runIds: readonly string[]) => void;
@@ -44,7 +44,7 @@ export interface SchedulerLimits extends ReadLimits, AheadLimits {
   readonly batch: number;
   /** Batches that are written at a time, each on a connection of its own. */
   readonly inFlight: number;
-  /** Batches of one tick; hints and reads are looked at between ticks. */
+  /** Batches of one tick; reads and new due times are handled between ticks. */
   readonly batchesPerTick: number;
   readonly compiledSchedules: number;
 }
@@ -56,9 +56,9 @@ const defaultLimits: SchedulerLimits = {
   batchesPerTick: 32,
   windowEntries: 128_000,
   compiledSchedules: 20_000,
-  lookAgainMs: 100,
+  rereadAfterMs: 100,
   aheadMs: 1_000,
-  mostAhead: 10_000,
+  maxAhead: 10_000,
 };
 
 export interface TickReport {
@@ -68,7 +68,7 @@ export interface TickReport {
   readonly loaded: number;
 }
 
-/** Fires what is due in the shards this node owns. One tick is one bounded pass; somebody else paces it. */
+/** Fires due jobs and queues delayed runs in the shards that this node owns. One tick is one bounded pass; its loop paces it. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #limits: SchedulerLimits;
@@ -78,7 +78,7 @@ export class Scheduler {
   readonly #planner: DuePlanner;
   readonly #writer: DueWriter;
   readonly #promoter: RunPromoter;
-  /** With which windows the held occurrences of a shard were last looked at. */
+  /** The revision of the windows by which the held occurrences of a shard were last released. */
   readonly #released = new Map<number, number>();
 
   constructor(options: SchedulerOptions) {
@@ -87,7 +87,7 @@ export class Scheduler {
     this.#limits = { ...defaultLimits, ...options.limits };
     if (options.onPromoted === undefined) this.#limits = { ...this.#limits, aheadMs: 0 };
     const { inFlight: lanes, windowEntries, aheadMs } = this.#limits;
-    // What is created while the window is full is due before what fills it: there is room for as much again.
+    // New entries may be due before those that fill the window: there is room for as many again.
     this.#window = new DueWindow({ now: now(), lanes, capacity: windowEntries * 2, aheadMs });
     this.#reader = new ShardReader({ store, window: this.#window, now, membership, limits: this.#limits });
     this.#promoter = new RunPromoter({
@@ -97,7 +97,7 @@ export class Scheduler {
       limits: this.#limits,
       onPromoted: options.onPromoted ?? onQueued,
       onWaiting: (run) => {
-        if (!this.#window.putRun(run, true)) this.#reader.missed(rowOfRun(run));
+        if (!this.#window.putRun(run, true)) this.#reader.putOff(rowOfRun(run));
       },
       onRefused: (runs) => this.#refused("run.promote", runs),
     });
@@ -113,7 +113,7 @@ export class Scheduler {
       now,
       membership,
       admits: (job) => this.#reader.admits(rowOfJob(job)),
-      onNext: (job) => this.hintJob(job),
+      onNext: (job) => this.jobDue(job),
       onRefused: (statement, jobs) => this.#refused(statement, jobs),
       onQueued,
       onStopped: (runIds) => options.onStopped?.(runIds),
@@ -123,7 +123,7 @@ export class Scheduler {
 
   async tick(): Promise<TickReport> {
     const began = this.#options.now();
-    if (this.#reader.isFullLookDue) this.#maintenance.markStale();
+    if (this.#reader.isFullScanDue) this.#maintenance.markStale();
     await this.#maintenance.read();
     await this.#release();
     const report = await this.#readAndWork();
@@ -138,26 +138,26 @@ export class Scheduler {
     return Math.max(0, (nextDue === -1 ? nextRead : Math.min(nextDue, nextRead)) - this.#options.now());
   }
 
-  /** A job was made or changed by this node: no need to wait for the next look. */
-  hintJob(job: DueJob): void {
+  /** A job was made or changed by this node: it need not wait for the next scan. */
+  jobDue(job: DueJob): void {
     const row = rowOfJob(job);
     if (!this.#reader.admits(row) || !this.#owns(row.shard)) return;
-    if (!this.#window.putJob(job)) this.#reader.missed(row);
+    if (!this.#window.putJob(job)) this.#reader.putOff(row);
   }
 
-  hintRun(run: DueRun): void {
+  runDue(run: DueRun): void {
     const row = rowOfRun(run);
     if (!this.#reader.admits(row) || !this.#owns(row.shard)) return;
-    if (!this.#window.putRun(run)) this.#reader.missed(row);
+    if (!this.#window.putRun(run)) this.#reader.putOff(row);
   }
 
   /** Something changed in these shards, or they have just become ours: read them again. */
-  hintShards(shards: readonly number[]): void {
+  readShards(shards: readonly number[]): void {
     this.#reader.readNow(shards);
   }
 
   /** The maintenance windows changed. */
-  hintWindows(): void {
+  windowsChanged(): void {
     this.#maintenance.markStale();
   }
 
@@ -171,7 +171,7 @@ export class Scheduler {
     return this.#options.membership().epochs.has(shard);
   }
 
-  /** What waits because of windows that have changed since is looked at anew. */
+  /** Releases occurrences that are held by windows of an older revision. */
   async #release(): Promise<void> {
     const { revision } = this.#maintenance;
     const { membership, store } = this.#options;
@@ -204,7 +204,7 @@ export class Scheduler {
     return { ...worked.value, loaded: loaded.value };
   }
 
-  /** Takes batches of what is due until nothing is left, a few at a time: they have no job in common. */
+  /** Takes due batches until none is left, a few at a time: they have no job in common. */
   async #work(): Promise<Omit<TickReport, "loaded">> {
     const { batch, batchesPerTick, inFlight } = this.#limits;
     const total = { fired: 0, promoted: 0, passed: 0 };
@@ -221,12 +221,12 @@ export class Scheduler {
           total.fired += fired;
           total.passed += passed;
         } catch (error) {
-          // The outcome of what was tried is unknown, and the rest was not tried.
+          // The outcome of this batch is unknown, or it was not tried.
           batches = 0;
           this.#reader.readAgain(rowsOf(due));
           throw error;
         } finally {
-          this.#window.settled(due);
+          this.#window.release(due);
         }
       }
     };
@@ -236,7 +236,7 @@ export class Scheduler {
   }
 
   async #settle(due: readonly DueJob[]): Promise<{ fired: number; passed: number }> {
-    // Before the question: a calendar that changes after it has another revision, and nothing is fired by it.
+    // Read before the check: a calendar that changes after it has another revision, and the fire is refused.
     const { revision } = this.#maintenance;
     const jobs = await this.#upToDate(due);
     if (jobs.length === 0) return { fired: 0, passed: 0 };
@@ -249,7 +249,7 @@ export class Scheduler {
     const broken = steps.broken.map((one) => one.job);
     const again = this.#planner.plan(broken, this.#options.now(), revision);
     const late = await this.#writer.write(again);
-    await this.#writer.park(again.broken);
+    await this.#writer.quarantine(again.broken);
     return { fired: written.fired + late.fired, passed: written.passed + late.passed };
   }
 

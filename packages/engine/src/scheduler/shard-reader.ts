@@ -2,7 +2,7 @@ import type { DurationMs, Instant } from "@carillon/core";
 import type { DueJob, DueRun } from "@carillon/store";
 import type { DueWindow } from "./due-window.js";
 import type { FireStore } from "../schedules/fire-store.js";
-import { KnownTo, queueOfClass, type ReadRow, runsQueue } from "./known-to.js";
+import { ReadProgress, queueOfClass, type ReadRow, runsQueue } from "./read-progress.js";
 import type { Membership } from "../context.js";
 
 export interface ShardReaderOptions {
@@ -19,7 +19,7 @@ export interface ReadLimits {
   /** Jobs that are read ahead, the nearest first; every shard has its share. */
   readonly windowEntries: number;
   /** After a row that was locked, not yet due or refused: how long until its shard is read again. */
-  readonly lookAgainMs: DurationMs;
+  readonly rereadAfterMs: DurationMs;
 }
 
 interface Read {
@@ -27,16 +27,16 @@ interface Read {
   readonly runs: readonly DueRun[];
 }
 
-const leastShare = 16;
+const minShare = 16;
 /** Shards of one statement: fewer while they are full, so that a read never holds up the fires for long. */
-const leastChunk = 16;
-const mostChunk = 1_024;
+const minChunk = 16;
+const maxChunk = 1_024;
 const manyRows = 8_000;
 const fewRows = 1_000;
-/** A read that was asked for from outside waits for so many times what the last one took: hints cannot fill the day with reads. */
+/** A requested read waits for so many times the duration of the last one, so that hints cannot cause reads all the time. */
 const restPerRead = 4;
-const longestRestMs = 1_000;
-/** While more than this is ready the full look waits, for a third of its period at most: what it finds is not due yet. */
+const maxRestMs = 1_000;
+/** While more than this is ready the full scan waits, for a third of its period at most: the jobs that it finds are not due yet. */
 const herd = 2_000;
 
 /**
@@ -47,47 +47,47 @@ export class ShardReader {
   readonly #options: ShardReaderOptions;
   /** Shards to read, and not before when. */
   readonly #wanted = new Map<number, Instant>();
-  /** Shards that the full look has still to read. */
-  readonly #toLook = new Set<number>();
-  readonly #known = new KnownTo();
+  /** Shards that the full scan has still to read. */
+  readonly #toScan = new Set<number>();
+  readonly #known = new ReadProgress();
   #reading: ReadonlySet<number> = new Set();
   #chunk = 64;
   #windowEnd: Instant;
-  #nextLook: Instant;
+  #nextScan: Instant;
   #hintsFrom: Instant;
 
   constructor(options: ShardReaderOptions) {
     this.#options = options;
     const now = options.now();
     this.#windowEnd = now;
-    this.#nextLook = now;
+    this.#nextScan = now;
     this.#hintsFrom = now;
   }
 
-  get isFullLookDue(): boolean {
+  get isFullScanDue(): boolean {
     this.#followClock();
-    return this.#options.now() >= this.#nextLook;
+    return this.#options.now() >= this.#nextScan;
   }
 
-  /** When something is to be read next. */
+  /** When the next read is due. */
   get nextRead(): Instant {
     this.#followClock();
-    if (this.#toLook.size > 0 || this.#drained().length > 0) return this.#options.now();
-    let next = this.#nextLook;
+    if (this.#toScan.size > 0 || this.#drained().length > 0) return this.#options.now();
+    let next = this.#nextScan;
     for (const at of this.#wanted.values()) if (at < next) next = at;
     return next;
   }
 
   /** Whether something that is due then belongs into the window; if not, a read brings it in time. */
   admits({ shard, at, queue }: ReadRow): boolean {
-    // A read under way may be older than what is asked about here, and say that it saw everything.
-    return at <= this.#windowEnd && (at < this.#known.of(shard, queue) || this.#reading.has(shard));
+    // A read under way may be older than this row, and report that it read everything.
+    return at <= this.#windowEnd && (at < this.#known.knownUntil(shard, queue) || this.#reading.has(shard));
   }
 
-  /** There was no room for something that belongs into the window. */
-  missed(row: ReadRow): void {
+  /** The window has no room for this row: its shard is read again later. */
+  putOff(row: ReadRow): void {
     this.#known.lower(row);
-    this.#want(row.shard, this.#options.now() + longestRestMs);
+    this.#want(row.shard, this.#options.now() + maxRestMs);
   }
 
   readNow(shards: Iterable<number>): void {
@@ -95,57 +95,57 @@ export class ShardReader {
     for (const shard of shards) this.#want(shard, at);
   }
 
-  /** What belongs to these shards was not done, and it is not known why. */
+  /** A write for these shards was refused or failed. */
   readAgain(rows: readonly { readonly shard: number }[]): void {
-    const at = this.#options.now() + this.#options.limits.lookAgainMs;
+    const at = this.#options.now() + this.#options.limits.rereadAfterMs;
     for (const { shard } of rows) if (!this.#wanted.has(shard)) this.#wanted.set(shard, at);
   }
 
   forget(shards: readonly number[]): void {
     for (const shard of shards) {
       this.#wanted.delete(shard);
-      this.#toLook.delete(shard);
+      this.#toScan.delete(shard);
       this.#known.forget(shard);
     }
   }
 
-  /** Reads some of what is to be read, if anything; answers how many rows came. */
+  /** Reads some of the shards that are to be read, if any; returns how many rows were read. */
   async read(): Promise<number> {
     const now = this.#options.now();
     const { epochs, shards: held } = this.#options.membership();
-    if (this.isFullLookDue) this.#beginFullLook(now, held);
+    if (this.isFullScanDue) this.#beginFullScan(now, held);
     const share = this.#share();
     for (const shard of this.#drained()) this.#want(shard, now);
     const shards = this.#take(now, epochs);
     return shards.length === 0 ? 0 : this.#fill(shards, share);
   }
 
-  /** No look is further away than half a window: where it is, the clock went back, and what was put off by it is due at once. */
+  /** The next scan is at most half a window away. If it is further, the clock went back, and everything that was put off is due at once. */
   #followClock(): void {
     const now = this.#options.now();
-    if (this.#nextLook <= now + this.#options.limits.windowMs / 2) return;
-    this.#nextLook = now;
+    if (this.#nextScan <= now + this.#options.limits.windowMs / 2) return;
+    this.#nextScan = now;
     this.#hintsFrom = now;
     for (const shard of this.#wanted.keys()) this.#wanted.set(shard, now);
   }
 
-  #beginFullLook(now: Instant, held: Iterable<number>): void {
+  #beginFullScan(now: Instant, held: Iterable<number>): void {
     const { windowMs } = this.#options.limits;
-    this.#nextLook = now + windowMs / 2;
+    this.#nextScan = now + windowMs / 2;
     this.#windowEnd = now + windowMs;
-    for (const shard of held) this.#toLook.add(shard);
+    for (const shard of held) this.#toScan.add(shard);
   }
 
-  /** The next full look begins half a window after this one did. */
-  #mayLook(now: Instant): boolean {
+  /** The next full scan begins half a window after this one did. */
+  #mayScan(now: Instant): boolean {
     const { windowMs } = this.#options.limits;
-    const waitedMs = now - (this.#nextLook - windowMs / 2);
+    const waitedMs = now - (this.#nextScan - windowMs / 2);
     return waitedMs >= windowMs / 6 || this.#options.window.readyAt(now) <= herd;
   }
 
   #share(): number {
     const { limits, membership } = this.#options;
-    return Math.max(leastShare, Math.floor(limits.windowEntries / Math.max(1, membership().epochs.size)));
+    return Math.max(minShare, Math.floor(limits.windowEntries / Math.max(1, membership().epochs.size)));
   }
 
   #want(shard: number, at: Instant): void {
@@ -154,15 +154,15 @@ export class ShardReader {
   }
 
   /**
-   * Shards with a queue that is not known to the end and of which little is left, whatever waits in their other queues. One
-   * that is wanted later, after a refusal, waits.
+   * Shards with a queue that is not known to the end and of which little is left, regardless of their other queues. A shard
+   * that is to be read later, after a refusal, waits.
    */
   #drained(): number[] {
     const { window } = this.#options;
     if (window.room <= 0) return [];
     const few = this.#share() / 4;
     const shards = new Set<number>();
-    for (const { shard, queue } of this.#known.partly) {
+    for (const { shard, queue } of this.#known.partlyRead) {
       if (!this.#wanted.has(shard) && window.heldOf(shard, queue) <= few) shards.add(shard);
     }
     return [...shards];
@@ -174,15 +174,15 @@ export class ShardReader {
       if (shards.size >= this.#chunk) break;
       if (at <= now) shards.add(shard);
     }
-    if (this.#toLook.size > 0 && this.#mayLook(now)) {
-      for (const shard of this.#toLook) {
+    if (this.#toScan.size > 0 && this.#mayScan(now)) {
+      for (const shard of this.#toScan) {
         if (shards.size >= this.#chunk) break;
         shards.add(shard);
       }
     }
     for (const shard of shards) {
       this.#wanted.delete(shard);
-      this.#toLook.delete(shard);
+      this.#toScan.delete(shard);
     }
     return [...shards].filter((shard) => held.has(shard)).sort((a, b) => a - b);
   }
@@ -216,19 +216,19 @@ export class ShardReader {
 
   #put(shards: readonly number[], share: number, { jobs, runs }: Read, isStale: (id: string) => boolean): void {
     const { window } = this.#options;
-    this.#known.read(shards, share, [...jobs.map(rowOfJob), ...runs.map(rowOfRun)]);
+    this.#known.recordRead(shards, share, [...jobs.map(rowOfJob), ...runs.map(rowOfRun)]);
     for (const job of jobs) {
-      if (!isStale(job.jobId) && !window.putJob(job)) this.missed(rowOfJob(job));
+      if (!isStale(job.jobId) && !window.putJob(job)) this.putOff(rowOfJob(job));
     }
     for (const run of runs) {
-      if (!isStale(run.id) && !window.putRun(run)) this.missed(rowOfRun(run));
+      if (!isStale(run.id) && !window.putRun(run)) this.putOff(rowOfRun(run));
     }
   }
 
   #pace(rows: number, tookMs: DurationMs): void {
-    if (rows > manyRows) this.#chunk = Math.max(leastChunk, this.#chunk / 2);
-    else if (rows < fewRows) this.#chunk = Math.min(mostChunk, this.#chunk * 2);
-    this.#hintsFrom = this.#options.now() + Math.min(longestRestMs, tookMs * restPerRead);
+    if (rows > manyRows) this.#chunk = Math.max(minChunk, this.#chunk / 2);
+    else if (rows < fewRows) this.#chunk = Math.min(maxChunk, this.#chunk * 2);
+    this.#hintsFrom = this.#options.now() + Math.min(maxRestMs, tookMs * restPerRead);
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   Fired,
   FireRow,
   HoldRow,
-  ParkRow,
+  QuarantineRow,
   PassRow,
   PromotedRun,
   Terms,
@@ -40,7 +40,7 @@ export interface FireStore {
   /** Makes occurrences due again that wait for windows of another revision; returns their shards. */
   release(terms: Terms): Promise<number[]>;
   /** Returns the jobs that are quarantined now. */
-  park(fence: Fence, rows: readonly ParkRow[]): Promise<string[]>;
+  quarantine(fence: Fence, rows: readonly QuarantineRow[]): Promise<string[]>;
   windows(): Promise<WindowsInForce>;
   loadRuns(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;

@@ -1,10 +1,29 @@
 import { type CallbackPart, formatId, formatInstant, type Instant, shownLabels } from "@carillon/core";
-import type { WebhookMessage } from "./webhooks.js";
 import type { RunRow } from "@carillon/store";
+
+/** The payload of a run that sends a message. */
+export interface WebhookDelivery {
+  /** null: the URL is that of a callback. */
+  readonly endpointId: string | null;
+  readonly url: string | null;
+  readonly message: WebhookMessage;
+}
+
+/** A CloudEvent in JSON. */
+export interface WebhookMessage {
+  readonly specversion: "1.0";
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly subject?: string;
+  readonly datacontenttype: "application/json";
+  readonly data: unknown;
+}
 
 const facts = { specversion: "1.0", source: "carillon", datacontenttype: "application/json" } as const;
 
-/** What is told of a run that has ended: how it went, and of the rest what was asked for. */
+/** The message about an ended run: its outcome, and the parts that the endpoint or callback includes. */
 export function runMessage(id: string, run: RunRow, include: readonly CallbackPart[]): WebhookMessage {
   const { finished_at: finished, started_at: started } = run;
   return {

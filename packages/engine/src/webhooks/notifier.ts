@@ -1,76 +1,70 @@
 import { type Callback, type DurationMs, type RunStatus, webhookQueue, webhookTask } from "@carillon/core";
-import type { WebhookDelivery } from "./webhooks.js";
-import type { Queryable, RunNotice, RunReads, RunRow, WebhookStore, WebhookWish } from "@carillon/store";
-import type { SystemRun, SystemRuns } from "./system-runs.js";
-import { runMessage } from "./message.js";
-
-export interface NotifierOptions {
-  readonly webhooks: Pick<WebhookStore, "takeNotices" | "enabled">;
-  readonly readsOver: (tx: Queryable) => Pick<RunReads, "finished">;
-  readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-  readonly runs: SystemRuns;
-  readonly newId: () => string;
-  readonly batch: number;
-}
+import type { Queryable, RunNotice, RunRow, WebhookWish } from "@carillon/store";
+import type { EngineContext } from "../context.js";
+import type { DeliveryRun, DeliveryRuns } from "./delivery-runs.js";
+import { runMessage, type WebhookDelivery } from "./message.js";
 
 const idleMs: DurationMs = 1_000;
-/** Clocks of history: a run ends in its own transaction, a moment before or after its notice. */
+/** The end in history and the notice of a run may differ by the skew of clocks. */
 const slackMs: DurationMs = 86_400_000;
 
 /**
- * Makes the deliveries that the ends of runs ask for. A notice goes in the transaction that stores its deliveries: each end is told
- * once, whoever dies meanwhile. Safe on every node at once: each takes what nobody else holds.
+ * Makes the deliveries about ended runs. A notice is deleted in the transaction that stores its deliveries: each end is delivered
+ * once, although nodes die. Every node may do this concurrently: each takes notices that no other transaction holds.
  */
 export class Notifier {
-  readonly #options: NotifierOptions;
+  readonly #context: EngineContext;
+  readonly #runs: DeliveryRuns;
 
-  constructor(options: NotifierOptions) {
-    this.#options = options;
+  constructor(context: EngineContext, runs: DeliveryRuns) {
+    this.#context = context;
+    this.#runs = runs;
   }
 
-  /** One bounded pass; answers after how long the next is due. */
+  /** One bounded pass; returns after how long the next is due. */
   async tick(): Promise<DurationMs> {
-    const { transaction, batch, runs } = this.#options;
-    const { taken, made } = await transaction(async (tx) => {
-      const notices = await this.#options.webhooks.takeNotices(tx, batch);
+    const { db, store, limits } = this.#context;
+    const runs = this.#runs;
+    const { taken, made } = await db.transaction(async (tx) => {
+      const notices = await store.webhooks.takeNotices(tx, limits.sweepBatch);
       if (notices.length === 0) return { taken: 0, made: [] };
       return { taken: notices.length, made: await runs.insert(tx, await this.#deliveries(tx, notices)) };
     });
     runs.announce(made);
-    return taken >= batch ? 0 : idleMs;
+    return taken >= limits.sweepBatch ? 0 : idleMs;
   }
 
-  async #deliveries(tx: Queryable, notices: readonly RunNotice[]): Promise<SystemRun[]> {
+  async #deliveries(tx: Queryable, notices: readonly RunNotice[]): Promise<DeliveryRun[]> {
     const byNamespace = grouped(notices);
-    const wishes = await this.#options.webhooks.enabled(tx, [...byNamespace.keys()]);
-    const made: SystemRun[] = [];
+    const wishes = await this.#context.store.webhooks.enabled(tx, [...byNamespace.keys()]);
+    const made: DeliveryRun[] = [];
     for (const [namespaceId, ended] of byNamespace) {
       const since = Math.min(...ended.map((one) => one.endedAt)) - slackMs;
       const ids = ended.map((one) => one.runId);
       const wanted = wishes.filter((wish) => wish.namespaceId === namespaceId);
-      for (const run of await this.#options.readsOver(tx).finished(namespaceId, ids, since)) {
-        made.push(...this.#ofWebhooks(namespaceId, run, wanted), ...this.#ofCallbacks(namespaceId, run));
+      for (const run of await this.#context.store.readsOver(tx).finished(namespaceId, ids, since)) {
+        made.push(...this.#toWebhooks(namespaceId, run, wanted), ...this.#toCallbacks(namespaceId, run));
       }
     }
     return made;
   }
 
-  #ofWebhooks(namespaceId: number, run: RunRow, wishes: readonly WebhookWish[]): SystemRun[] {
+  #toWebhooks(namespaceId: number, run: RunRow, wishes: readonly WebhookWish[]): DeliveryRun[] {
     return wishes
       .filter((wish) => isWanted(wish, run))
       .map((wish) => {
-        const id = this.#options.newId();
+        const id = this.#context.newId();
         const payload: WebhookDelivery = { endpointId: wish.id, url: null, message: runMessage(id, run, wish.include) };
         return { id, namespaceId, endpointId: wish.id, about: run.id, task: webhookTask, queue: webhookQueue, payload };
       });
   }
 
-  #ofCallbacks(namespaceId: number, run: RunRow): SystemRun[] {
+  #toCallbacks(namespaceId: number, run: RunRow): DeliveryRun[] {
     const callbacks = run.policy?.callbacks ?? [];
     return callbacks
       .filter(({ on }) => includes(on, run.status))
       .map((callback) => {
-        const id = this.#options.newId();
+        const id = this.#context.newId();
         const message = runMessage(id, run, callback.include);
         const about = { id, namespaceId, endpointId: null, about: run.id };
         if (callback.task !== undefined) return { ...about, task: callback.task, queue: run.queue, payload: message };

@@ -1,55 +1,194 @@
-import type { DurationMs } from "@carillon/core";
+import { CarillonError, type DurationMs, formatId, isCallbackTrigger, webhookQueue, webhookTask } from "@carillon/core";
+import type { ClaimedRun, WebhookSpec, WebhookTarget, WebhookView } from "@carillon/store";
+import type { EngineContext } from "../context.js";
+import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
+import type { RunLister } from "../runs/run-lister.js";
+import type { RunReader } from "../runs/run-reader.js";
 import type { RunView } from "../runs/run-view.js";
-import type { WebhookSpec, WebhookView, WebhookTarget, CallbackSecretView } from "@carillon/store";
-import type { Page, PageRequest, ChangeContext } from "../requests.js";
+import { DeliveryRuns, type DeliveryRunsDeps } from "./delivery-runs.js";
+import { testMessage, type WebhookDelivery } from "./message.js";
+import { Notifier } from "./notifier.js";
 
-/** What a change says; absent members stay. */
+/** Absent members stay as they are. */
 export type WebhookChange = Partial<WebhookSpec> & { readonly isEnabled?: boolean };
 
-/** The payload of a run that sends a message. */
-export interface WebhookDelivery {
-  /** null: the address is a callback's. */
-  readonly endpointId: string | null;
-  readonly url: string | null;
-  readonly message: WebhookMessage;
+export interface WebhooksDeps extends DeliveryRunsDeps {
+  readonly runs: Pick<RunReader, "find">;
+  readonly lister: Pick<RunLister, "list">;
 }
 
-/** A CloudEvent in JSON. */
-export interface WebhookMessage {
-  readonly specversion: "1.0";
-  readonly id: string;
-  readonly source: string;
-  readonly type: string;
-  readonly time: string;
-  readonly subject?: string;
-  readonly datacontenttype: "application/json";
-  readonly data: unknown;
-}
+/** Webhook endpoints of a namespace, and the runs that deliver messages to them. All methods throw not_found for an endpoint that does not exist. */
+export class Webhooks {
+  readonly deliveryRuns: DeliveryRuns;
+  readonly #context: EngineContext;
+  readonly #deps: WebhooksDeps;
+  /** Namespaces with an endpoint for successes, as this node last read them: an endpoint created on another node counts a second later. */
+  #watched: ReadonlySet<number> = new Set();
 
-/** Endpoints of a namespace. All throw CarillonError: not_found where there is none. */
-export interface Webhooks {
-  createWebhook(namespace: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
-  getWebhook(namespace: string, id: string): Promise<WebhookView | null>;
-  listWebhooks(namespace: string, page: PageRequest): Promise<Page<WebhookView>>;
+  constructor(context: EngineContext, deps: WebhooksDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    this.deliveryRuns = new DeliveryRuns(context, deps);
+    const notifier = new Notifier(context, this.deliveryRuns);
+    context.loops.register("webhooks", async () => {
+      await this.refresh();
+      return context.limits.fullScanIntervalMs;
+    });
+    context.loops.register("notifier", () => notifier.tick());
+  }
+
+  async refresh(): Promise<void> {
+    const enabled = await this.#context.store.webhooks.enabled(this.#context.db, null);
+    this.#watched = new Set(enabled.filter(({ on }) => on.includes("succeeded")).map(({ namespaceId }) => namespaceId));
+  }
+
+  /** Whether an endpoint or a callback wants the success of the run. Deliveries themselves are not delivered. */
+  wantsSuccess({ namespaceId, policy: { callbacks }, trigger }: ClaimedRun): boolean {
+    if (callbacks === undefined && !this.#watched.has(namespaceId)) return false;
+    if (isCallbackTrigger(trigger)) return false;
+    return this.#watched.has(namespaceId) || (callbacks?.some(({ on }) => on.includes("succeeded")) ?? false);
+  }
+
+  create(namespace: string, spec: WebhookSpec, secret: string): Promise<WebhookView> {
+    const { store, inNamespace, newId } = this.#context;
+    return inNamespace(namespace, async (namespaceId) => {
+      const id = newId();
+      return this.#changed(id, await store.webhooks.insert(namespaceId, id, spec, secret));
+    });
+  }
+
+  get(namespace: string, id: string): Promise<WebhookView | null> {
+    return this.#context.inNamespace(namespace, (namespaceId) => this.#context.store.webhooks.find(namespaceId, id));
+  }
+
+  list(namespace: string, { pageSize, after }: PageRequest): Promise<Page<WebhookView>> {
+    return this.#context.inNamespace(namespace, async (namespaceId) => {
+      const rows = await this.#context.store.webhooks.list(namespaceId, after ?? null, pageSize + 1);
+      return toPage(rows, pageSize, (row) => row.id);
+    });
+  }
+
   /** Throws precondition_failed. */
-  changeWebhook(namespace: string, id: string, change: WebhookChange, context: ChangeContext): Promise<WebhookView>;
-  /** The secret before the new one signs for so long. */
-  rotateWebhookSecret(namespace: string, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView>;
-  deleteWebhook(namespace: string, id: string): Promise<void>;
-  /** Sends a message that says it is a test; answers the run that does it. */
-  testWebhook(namespace: string, id: string): Promise<RunView>;
-  /** The runs that sent messages to it, newest first. */
-  listDeliveries(namespace: string, id: string, page: PageRequest): Promise<Page<RunView>>;
-  getDelivery(namespace: string, id: string, runId: string): Promise<RunView>;
-  /** Sends the message of a delivery again, under its own id; answers the run that does it. */
-  redeliver(namespace: string, id: string, runId: string): Promise<RunView>;
-  /** Where a delivery to an endpoint goes now; null when it is gone. */
-  webhookTarget(id: string): Promise<WebhookTarget | null>;
-  /** null while the namespace has none. */
-  getCallbackSecret(namespace: string): Promise<CallbackSecretView | null>;
-  rotateCallbackSecret(namespace: string, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView>;
-  /** What signs a callback of the namespace; `fresh` becomes its secret where it has none. */
-  callbackSecrets(namespace: string, fresh: string): Promise<readonly string[]>;
-  /** What became of a delivery; answers false when the endpoint was disabled for it. */
-  noteDelivery(id: string, outcome: "delivered" | "failed" | "gone"): Promise<boolean>;
+  change(namespace: string, id: string, change: WebhookChange, { ifVersion }: ChangeContext): Promise<WebhookView> {
+    return this.#context.inNamespace(namespace, async (namespaceId) => {
+      const webhook = await this.#context.store.webhooks.change(namespaceId, id, (before) => {
+        if (ifVersion !== undefined && ifVersion !== before.version) throw otherVersion(before);
+        const { isEnabled = before.isEnabled } = change;
+        const disabledReason = isEnabled ? null : before.isEnabled ? "by_user" : before.disabledReason;
+        return { ...before, ...change, isEnabled, disabledReason };
+      });
+      return this.#changed(id, webhook);
+    });
+  }
+
+  /** The replaced secret signs as well for `overlapMs`. */
+  rotateSecret(namespace: string, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView> {
+    const { store, inNamespace } = this.#context;
+    return inNamespace(namespace, async (namespaceId) =>
+      this.#changed(id, await store.webhooks.rotate(namespaceId, id, secret, overlapMs)),
+    );
+  }
+
+  delete(namespace: string, id: string): Promise<void> {
+    return this.#context.inNamespace(namespace, async (namespaceId) => {
+      if (!(await this.#context.store.webhooks.delete(namespaceId, id))) throw notFound(id);
+      await this.refresh();
+    });
+  }
+
+  /** Sends a test message; returns the run that delivers it. */
+  test(namespace: string, id: string): Promise<RunView> {
+    const { newId, now, inNamespace } = this.#context;
+    return inNamespace(namespace, async (namespaceId) => {
+      await this.#requireEndpoint(namespaceId, id);
+      const runId = newId();
+      const delivery = { endpointId: id, url: null, message: testMessage(runId, id, now()) };
+      return this.#send({ namespaceId, runId, about: null, delivery });
+    });
+  }
+
+  /** The runs that delivered messages to an endpoint, newest first. */
+  deliveries(namespace: string, id: string, page: PageRequest): Promise<Page<RunView>> {
+    return this.#context.inNamespace(namespace, async (namespaceId) => {
+      await this.#requireEndpoint(namespaceId, id);
+      return this.#deps.lister.list(namespaceId, { jobId: id }, page);
+    });
+  }
+
+  getDelivery(namespace: string, id: string, runId: string): Promise<RunView> {
+    return this.#context.inNamespace(namespace, (namespaceId) => this.#delivery(namespaceId, id, runId));
+  }
+
+  /** Sends the message of a delivery again, under its own id; returns the run that delivers it. */
+  redeliver(namespace: string, id: string, runId: string): Promise<RunView> {
+    return this.#context.inNamespace(namespace, async (namespaceId) => {
+      const run = await this.#delivery(namespaceId, id, runId);
+      const delivery = run.payload as WebhookDelivery;
+      return this.#send({ namespaceId, runId: this.#context.newId(), about: run.trigger.id, delivery });
+    });
+  }
+
+  /** Where a delivery to an endpoint goes now; null: the endpoint was deleted. */
+  target(id: string): Promise<WebhookTarget | null> {
+    return this.#context.store.webhooks.target(id);
+  }
+
+  /** Records the outcome of a delivery; returns false if that disabled the endpoint. */
+  async noteDelivery(id: string, outcome: "delivered" | "failed" | "gone"): Promise<boolean> {
+    const { store, limits } = this.#context;
+    if (outcome === "delivered") {
+      await store.webhooks.delivered(id);
+      return true;
+    }
+    const isEnabled = await store.webhooks.failed(id, outcome === "gone", limits.webhookFailingMs);
+    if (isEnabled === false) await this.refresh();
+    return isEnabled !== false;
+  }
+
+  async #changed(id: string, webhook: WebhookView | null): Promise<WebhookView> {
+    if (webhook === null) throw notFound(id);
+    await this.refresh();
+    return webhook;
+  }
+
+  async #requireEndpoint(namespaceId: number, id: string): Promise<void> {
+    if ((await this.#context.store.webhooks.find(namespaceId, id)) === null) throw notFound(id);
+  }
+
+  async #delivery(namespaceId: number, id: string, runId: string): Promise<RunView> {
+    await this.#requireEndpoint(namespaceId, id);
+    const run = await this.#deps.runs.find(namespaceId, runId);
+    if (run === null || run.jobId !== id) throw deliveryNotFound(id, runId);
+    return run;
+  }
+
+  async #send({ namespaceId, runId: id, about, delivery }: Message): Promise<RunView> {
+    const { endpointId } = delivery;
+    const made = { id, namespaceId, endpointId, about, task: webhookTask, queue: webhookQueue, payload: delivery };
+    this.deliveryRuns.announce(await this.#context.db.transaction((tx) => this.deliveryRuns.insert(tx, [made])));
+    const run = await this.#deps.runs.find(namespaceId, id);
+    if (run === null) throw new Error(`Run ${id} was stored and cannot be found.`);
+    return run;
+  }
+}
+
+interface Message {
+  readonly namespaceId: number;
+  readonly runId: string;
+  readonly about: string | null;
+  readonly delivery: WebhookDelivery;
+}
+
+function notFound(id: string): CarillonError {
+  return new CarillonError("not_found", `There is no webhook endpoint ${formatId("whk", id)}.`);
+}
+
+function deliveryNotFound(id: string, runId: string): CarillonError {
+  const detail = `The endpoint ${formatId("whk", id)} has no delivery ${formatId("run", runId)}.`;
+  return new CarillonError("not_found", detail);
+}
+
+function otherVersion({ id, version }: WebhookView): CarillonError {
+  const detail = `The endpoint ${formatId("whk", id)} has version ${version} by now.`;
+  return new CarillonError("precondition_failed", detail);
 }

@@ -1,13 +1,14 @@
 import type { Instant } from "@carillon/core";
-import type { Fence } from "@carillon/store";
+import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
 import { BackfillRunner } from "../../src/backfills/backfill-runner.js";
 import { PastRules } from "../../src/backfills/past-rules.js";
-import { StepTaker } from "../../src/backfills/take-step.js";
+import { BackfillStepper } from "../../src/backfills/backfill-stepper.js";
 import { CalendarCompiler } from "../../src/calendars/calendar-cache.js";
-import { membershipOf } from "../../src/cluster/coordinator.js";
-import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
-import { type ChangeHarness, actor, changeHarness, period } from "./change-harness.js";
+import type { Fence } from "@carillon/store";
 import type { EngineStore } from "./engine-store.js";
+import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
+import { membershipOf } from "../../src/cluster/coordinator.js";
+import { testContext } from "./test-context.js";
 
 export const defaults: BackfillRequest = {
   from: 0,
@@ -18,10 +19,10 @@ export const defaults: BackfillRequest = {
   force: false,
 };
 
-/** A node that makes runs of backfills when a test says so, by a clock that only tests move. */
+/** A node that takes steps of backfills when a test calls it, by a clock that only tests advance. */
 export interface BackfillNode {
   readonly runner: BackfillRunner;
-  readonly steps: StepTaker;
+  readonly stepper: BackfillStepper;
   readonly events: EngineEvent[];
   fence: Fence;
 }
@@ -31,16 +32,16 @@ export interface BackfillHarness extends ChangeHarness {
   readonly time: { now: Instant };
   readonly node: BackfillNode;
   makeNode(fence: Fence, store?: EngineStore): BackfillNode;
-  /** A recurring job that is not due: its latest occurrence is settled. */
+  /** A recurring job that is not due: its latest occurrence has been fired or skipped. */
   settledJob: ChangeHarness["recurring"];
   /** Starts a backfill of the last so many occurrences. */
   start(jobId: string, count: number, over?: Partial<BackfillRequest>): Promise<BackfillView>;
   get(id: string): Promise<BackfillView>;
-  /** Ticks, moving the clock on, until no step is left to take. */
+  /** Ticks, advancing the clock, until no step is left. */
   drain(node?: BackfillNode): Promise<void>;
   /** The nominal instants of a job's live runs, as how many periods before the latest. */
   places(jobId: string): Promise<number[]>;
-  /** Ends the live runs of a job without a trace, as if their days were gone from history. */
+  /** Deletes the live runs of a job, as if retention had deleted their days from history. */
   forgetRuns(jobId: string): Promise<void>;
 }
 
@@ -48,18 +49,14 @@ export async function backfillHarness(): Promise<BackfillHarness> {
   const h = await changeHarness();
   const time = { now: Math.ceil(h.db.clock.now()) + 60_000 };
   const makeNode: BackfillHarness["makeNode"] = (fence, store = h.store) => {
-    const events: EngineEvent[] = [];
     const now = (): Instant => time.now;
-    const steps = new StepTaker({ store, rules: new PastRules(store.past, new CalendarCompiler()), now });
-    const runner = new BackfillRunner({
-      backfills: store.backfills,
-      steps,
-      now,
+    const context = Object.assign(testContext({ store, now }), {
       membership: () => membershipOf(made.fence.node, new Map(made.fence.shards.map(({ id, epoch }) => [id, epoch]))),
-      onStepped: () => undefined,
-      onEvent: (event) => events.push(event),
     });
-    const made: BackfillNode = { runner, steps, events, fence };
+    const rules = new PastRules(store.past, new CalendarCompiler());
+    const stepper = new BackfillStepper(context, { unitOfWork: store.unitOfWork, queues: store.queueBook, rules });
+    const runner = new BackfillRunner(context, stepper);
+    const made: BackfillNode = { runner, stepper, events: context.emitted, fence };
     return made;
   };
   const node = makeNode(h.fence);

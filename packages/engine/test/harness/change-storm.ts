@@ -53,7 +53,7 @@ export class ChangeStorm {
       resumeExpired: h.expirePauses,
       onQueued: () => undefined,
       onEvent: () => undefined,
-      limits: { lookAgainMs: 0 },
+      limits: { rereadAfterMs: 0 },
     });
   }
 
@@ -92,7 +92,7 @@ export class ChangeStorm {
   }
 
   async #tick(): Promise<void> {
-    this.#scheduler.hintShards(this.#h.fence.shards.map((shard) => shard.id));
+    this.#scheduler.readShards(this.#h.fence.shards.map((shard) => shard.id));
     await this.#scheduler.tick();
   }
 

@@ -1,9 +1,8 @@
 import type { ClusterUnderTest } from "../../../testkit/src/conformance/coordinator.js";
-import type { MemberOptions } from "../../src/cluster/member/cluster-member.js";
-import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
-import { memoryCoordinator } from "../../src/cluster/memory/memory-coordinator.js";
+import type { MemberOptions } from "../../src/cluster/cluster-member.js";
 import type { Coordinator } from "../../src/cluster/coordinator.js";
-import { postgresCoordinator } from "../../src/cluster/postgres/postgres-coordinator.js";
+import { MemoryCluster, memoryCoordinator } from "../../src/cluster/memory/memory-cluster.js";
+import { postgresCoordinator } from "../../src/cluster/postgres/row-registry.js";
 import type { EngineEvent } from "../../src/index.js";
 import { newId, storeHarness } from "./store-harness.js";
 
@@ -28,7 +27,7 @@ export class TestTime {
     };
   }
 
-  /** Everyone ticks three times, a second apart. */
+  /** Each node ticks three times, a second apart. */
   async settle(...nodes: Coordinator[]): Promise<void> {
     for (let round = 0; round < 3; round++) {
       this.monotonic += 1_000;
@@ -55,7 +54,7 @@ export async function memoryCluster(): Promise<ClusterUnderTest> {
   };
 }
 
-/** Without locks: silence alone decides. */
+/** Without locks: heartbeats alone decide. */
 export async function postgresCluster(): Promise<ClusterUnderTest> {
   const time = new TestTime();
   const h = await storeHarness();

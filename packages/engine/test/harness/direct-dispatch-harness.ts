@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { createEngine, type Database, type Engine, openDatabase } from "../../src/index.js";
 import { hostPorts, newId } from "./store-harness.js";
 
-/** What became of a run's row, each in the statement that did it. */
+/** One change of a run's row. */
 interface Step {
   readonly what: "insert" | "update" | "delete";
   readonly state: string;
@@ -14,19 +14,19 @@ interface Step {
   readonly attempt: number;
 }
 
-/** Somebody who may connect and nothing else. */
+/** A client that may connect and nothing else. */
 export interface Outsider {
-  /** What was told on the nodes' own channels. */
-  readonly heard: readonly string[];
-  /** Resolves when all that was told before was heard. */
+  /** The messages on the nodes' own channels. */
+  readonly received: readonly string[];
+  /** Resolves when every message so far was received. */
   caughtUp(): Promise<void>;
-  /** Tells a node something. */
+  /** Sends a node a message. */
   say(gatewayId: string, text: string): Promise<void>;
 }
 
 const channelOf = (gatewayId: string): string => `carillon_to_${gatewayId}`;
 
-/** Only steps from one state, session or fence to another: not that a start is put on record. */
+/** Only changes of state, session or fence, not the record of a start. */
 const journal = `
   create table public.step (
     number bigint generated always as identity, run text, what text, state text, fence bigint, session uuid, attempt int);
@@ -43,11 +43,11 @@ const journal = `
     when (old.state <> new.state or old.fence <> new.fence or old.session_id is distinct from new.session_id)
     execute function public.note_step();`;
 
-/** Nodes that store runs, nodes with workers, and a journal of what became of each run. Runs are known by their payload. */
-export class HandOverHarness {
+/** Nodes that store runs, nodes with workers, and a journal of every change of a run. Runs are identified by their payload. */
+export class DirectDispatchHarness {
   readonly url: string;
   readonly db: Database;
-  /** The runs that handlers began, in their order, each with its worker. */
+  /** The runs that handlers started, in their order, each with its worker. */
   readonly begun: string[] = [];
   readonly #drop: () => Promise<void>;
   readonly #databases: Database[] = [];
@@ -56,7 +56,7 @@ export class HandOverHarness {
   readonly #closing: (() => Promise<void>)[] = [];
   readonly #ending = new Map<number, () => void>();
   #runs = 0;
-  /** Handlers end as soon as they began. */
+  /** Handlers end as soon as they started. */
   isEager = true;
 
   private constructor(url: string, db: Database, drop: () => Promise<void>) {
@@ -65,14 +65,14 @@ export class HandOverHarness {
     this.#drop = drop;
   }
 
-  static async create(): Promise<HandOverHarness> {
+  static async create(): Promise<DirectDispatchHarness> {
     const fresh = await freshDatabase({ migrated: true });
     const db = await openDatabase({ url: fresh.url, schema: "carillon", ...hostPorts });
     await db.query({ text: journal });
-    return new HandOverHarness(fresh.url, db, () => fresh.drop());
+    return new DirectDispatchHarness(fresh.url, db, () => fresh.drop());
   }
 
-  /** `isStill`: by this node's clock no time passes, so that the offers that it got stand until they are used up. */
+  /** `isStill`: the clock of this node stands still, so that offers to it stay open until they are used up. */
   async node(name: string, { url = this.url, isStill = false } = {}): Promise<Engine> {
     const database = await openDatabase({ url, schema: "carillon", applicationName: name, ...hostPorts });
     this.#databases.push(database);
@@ -95,7 +95,7 @@ export class HandOverHarness {
     return worker;
   }
 
-  /** A role without any right, that listens to what these gateways are told. */
+  /** A role without any right, that listens on the channels of these gateways. */
   async outsider(gatewayIds: readonly string[]): Promise<Outsider> {
     const role = `r_${newId().replaceAll("-", "")}`;
     const client = new Client({ connectionString: this.url });
@@ -107,17 +107,17 @@ export class HandOverHarness {
     });
     await client.query(`set role ${role}`);
     for (const id of gatewayIds) await client.query(`listen ${client.escapeIdentifier(channelOf(id))}`);
-    const heard: string[] = [];
-    client.on("notification", ({ payload = "" }) => void heard.push(payload));
+    const received: string[] = [];
+    client.on("notification", ({ payload = "" }) => void received.push(payload));
     return {
-      heard,
-      // Before a statement is answered comes what was told before it.
+      received,
+      // Messages arrive before the answer to a later statement.
       caughtUp: async () => void (await client.query("select 1")),
       say: async (id, text) => void (await client.query("select pg_notify($1, $2)", [channelOf(id), text])),
     };
   }
 
-  /** Answers the number by which the run is known. */
+  /** Returns the number that identifies the run. */
   async enqueue(engine: Engine, payload = ++this.#runs): Promise<number> {
     const spec: EnqueueSpec = {
       task: "work",
@@ -132,8 +132,8 @@ export class HandOverHarness {
     return payload;
   }
 
-  /** Resolves when a run of this node was stored for a worker, and has ended: what is left of the offer stands. Answers the worker's session. */
-  async untilHanded(engine: Engine): Promise<string> {
+  /** Resolves when a run of this node was stored for a worker, and has ended: the rest of the offer stays open. Returns the worker's session. */
+  async untilDirect(engine: Engine): Promise<string> {
     for (;;) {
       const run = await this.enqueue(engine);
       await this.untilEnded(run);
@@ -156,12 +156,12 @@ export class HandOverHarness {
     return this.untilSteps(run, (steps) => steps.at(-1)?.what === "delete");
   }
 
-  /** How a run was stored and what became of it, in short. */
+  /** The changes of a run, in short. */
   async story(run: number): Promise<string[]> {
     return (await this.steps(run)).map(({ what, state, fence }) => `${what} ${state} ${fence}`);
   }
 
-  /** Tries that were spent of a run that has ended, and how often it lost its worker. */
+  /** The tries and losses of a run that has ended. */
   async spent(run: number): Promise<unknown> {
     const text = "select status, attempt::int, losses::int from carillon.run_history where payload::text = $1";
     return (await this.db.query({ text }, [String(run)])).rows;

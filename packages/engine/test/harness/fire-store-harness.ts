@@ -1,4 +1,5 @@
-import { type Instant, type MaintenanceWindow } from "@carillon/core";
+import type { Instant, MaintenanceWindow } from "@carillon/core";
+import type { NewJob, Queryable } from "@carillon/store";
 import type {
   EndedRunView,
   FireStoreUnderTest,
@@ -7,13 +8,10 @@ import type {
   RangeView,
 } from "../../../testkit/src/conformance/fire-store/under-test.js";
 import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
-import { memoryFireStore, memoryUnitOfWork } from "../../src/scheduler/memory/memory-fire-store.js";
-import { insertJob } from "../../src/scheduler/memory/memory-jobs.js";
-import { endRun } from "../../src/scheduler/memory/memory-runs.js";
-import type { MemoryRun } from "../../src/scheduler/memory/memory-rows.js";
-import { MemoryTables } from "../../src/scheduler/memory/memory-tables.js";
 import type { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
-import type { NewJob, Queryable } from "@carillon/store";
+import { memoryFireStore, memoryUnitOfWork } from "../../src/scheduler/memory/memory-fire-store.js";
+import { endRun } from "../../src/scheduler/memory/memory-settlement.js";
+import { type MemoryRun, MemoryTables, insertJob } from "../../src/scheduler/memory/memory-tables.js";
 import { newId, newJob, newRun, storeHarness, toDueJob } from "./store-harness.js";
 
 const minute = 60_000;

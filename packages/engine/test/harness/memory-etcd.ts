@@ -1,4 +1,4 @@
-import type { Fetch } from "../../src/cluster/etcd/etcd-request.js";
+import type { Fetch } from "../../src/cluster/etcd/etcd-client.js";
 
 interface Put {
   readonly key: string;
@@ -11,7 +11,7 @@ interface Range {
   readonly range_end?: string;
 }
 
-interface Asked {
+interface EtcdRequest {
   readonly request_put?: Put;
   readonly request_range?: Range;
   readonly request_txn?: Transaction;
@@ -19,18 +19,18 @@ interface Asked {
 
 interface Transaction {
   readonly compare?: readonly { readonly key: string }[];
-  readonly success?: readonly Asked[];
-  readonly failure?: readonly Asked[];
+  readonly success?: readonly EtcdRequest[];
+  readonly failure?: readonly EtcdRequest[];
 }
 
 class LeaseNotFound extends Error {}
 
-/** The JSON gateway of etcd, as far as a node that joins and takes shards asks it. Leases end when the test says so. */
+/** The requests of etcd's JSON gateway that a node needs to join and to take shards. A test ends the leases. */
 export class MemoryEtcd {
   /** Called before each request with its path. */
   before: (path: string) => void = () => undefined;
-  /** The paths that were asked, in their order. */
-  readonly asked: string[] = [];
+  /** The paths of all requests, in their order. */
+  readonly paths: string[] = [];
   readonly #leases = new Set<string>();
   #entries = new Map<string, Put>();
   #granted = 0;
@@ -42,7 +42,7 @@ export class MemoryEtcd {
 
   readonly fetch: Fetch = async (url, { body }) => {
     const path = url.slice(url.indexOf("/v3/") + 4);
-    this.asked.push(path);
+    this.paths.push(path);
     this.before(path);
     try {
       return answer(200, this.#do(path, JSON.parse(body)));
@@ -62,7 +62,7 @@ export class MemoryEtcd {
     if (path === "kv/put") return this.#put(body);
     if (path === "kv/range") return this.#range(body);
     if (path === "kv/txn") return this.#transaction(body);
-    throw new Error(`not played: ${path}`);
+    throw new Error(`not simulated: ${path}`);
   }
 
   #put(put: Put): object {
@@ -77,13 +77,13 @@ export class MemoryEtcd {
     return { kvs: [...this.#entries.values()].filter((entry) => isIn(entry.key)) };
   }
 
-  /** What is compared is always that a key does not exist. */
+  /** Every comparison checks that a key does not exist. */
   #transaction({ compare = [], success = [], failure = [] }: Transaction): object {
     const succeeded = compare.every(({ key }) => !this.#entries.has(key));
-    const responses = (succeeded ? success : failure).map((asked) => {
-      if (asked.request_put !== undefined) return { response_put: this.#put(asked.request_put) };
-      if (asked.request_txn !== undefined) return { response_txn: this.#transaction(asked.request_txn) };
-      return { response_range: asked.request_range === undefined ? {} : this.#range(asked.request_range) };
+    const responses = (succeeded ? success : failure).map((request) => {
+      if (request.request_put !== undefined) return { response_put: this.#put(request.request_put) };
+      if (request.request_txn !== undefined) return { response_txn: this.#transaction(request.request_txn) };
+      return { response_range: request.request_range === undefined ? {} : this.#range(request.request_range) };
     });
     return { succeeded, responses };
   }

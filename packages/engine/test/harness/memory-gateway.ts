@@ -12,7 +12,7 @@ const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", 
 function runOf(id: string, over: Partial<ClaimedRun>): ClaimedRun {
   const plain = { namespaceId: 1, lane: plainLane.id, payload: "null", policy: {}, spent: 0, losses: 0, priority: 4 };
   const when = { rank: 0, runAt: 0, nominal: 0, trigger: "once", deadline: null };
-  const claim = { session: "", fence: 0, isStopped: false, isBegun: false };
+  const claim = { session: "", fence: 0, isStopped: false, isStarted: false };
   return { id, jobId: id, ...plain, ...when, ...claim, ...over };
 }
 

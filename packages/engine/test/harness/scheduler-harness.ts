@@ -96,7 +96,7 @@ async function makeNode(h: StoreHarness, options: NodeOptions = {}): Promise<Sch
     membership: () => membership,
     onQueued: (runs) => void queued.push(...runs),
     onEvent: (event) => void events.push(event),
-    limits: { lookAgainMs: 0, ...limits },
+    limits: { rereadAfterMs: 0, ...limits },
   });
   const count = (type: EngineEvent["type"]): number => events.filter((event) => event.type === type).length;
   return Object.assign(node, {

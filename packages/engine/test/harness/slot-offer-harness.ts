@@ -141,7 +141,7 @@ export class SlotOfferHarness {
     const id = `run-${++this.#runs}`;
     const now = this.clock.now();
     const when = { rank: 0, runAt: now, nominal: now, trigger: "once", deadline: null };
-    const claim = { session: "", fence: 1, isStopped: false, isBegun: false, spent: 0, losses: 0 };
+    const claim = { session: "", fence: 1, isStopped: false, isStarted: false, spent: 0, losses: 0 };
     const what = { jobId: id, namespaceId: 1, lane: lane.id, payload: "null", policy: {}, priority: 4 };
     return { id, ...what, ...when, ...claim, ...over };
   }

@@ -99,7 +99,7 @@ async function demandFor(store: EngineStore, session: string, slots: number): Pr
     limit: slots,
     isSolo: kind !== "plain",
   }));
-  return { gatewayId, sessions: [session], slots: Array.from({ length: slots }, () => 0), free: slots, reads };
+  return { gatewayId, sessions: [session], slots: Array.from({ length: slots }, () => 0), freeSlots: slots, reads };
 }
 
 export function newJob(lane: number, over: Partial<NewJob>): NewJob {

@@ -15,8 +15,8 @@ export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
     async bulkRuns(call) {
       const { dryRun, ...request } = readBulk(await withJobIdInFilter(engine, call.namespace, call.body));
       if (!dryRun) return startedOperation(await engine.startBulk(call.namespace, request, contextWithReceipt(call)));
-      const { count, isLeast } = await engine.countBulk(call.namespace, request);
-      return { status: 200, body: { count, is_least: isLeast, dry_run: true } };
+      const { count, isLowerBound } = await engine.countBulk(call.namespace, request);
+      return { status: 200, body: { count, is_least: isLowerBound, dry_run: true } };
     },
     async listOperations({ query, namespace }) {
       const list = ["operations", namespace];

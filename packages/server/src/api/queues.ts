@@ -62,7 +62,7 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
       if (dryRun) {
         const counted = await engine.countPurge(namespace, name, purge);
         if (counted === null) throw unknown(params.name);
-        return { status: 200, body: { count: counted.count, more: counted.isLeast, dry_run: true } };
+        return { status: 200, body: { count: counted.count, more: counted.isLowerBound, dry_run: true } };
       }
       const operation = await engine.purgeQueue(namespace, name, purge, contextOf(call));
       if (operation === null) throw unknown(params.name);

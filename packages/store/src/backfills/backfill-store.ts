@@ -21,7 +21,7 @@ import {
 } from "../jobs/job-transaction-store.js";
 import type { Statements } from "../sql/statements.js";
 
-/** A backfill whose next step has come, as a look found it. */
+/** A backfill whose next step is due. */
 export interface DueBackfill {
   readonly id: string;
   readonly jobId: string;
@@ -31,9 +31,9 @@ export interface DueBackfill {
 /** A backfill whose row this transaction has locked. */
 export interface HeldBackfill extends BackfillView {
   readonly nextStepAt: Instant;
-  /** Its runs that may be live. */
+  /** Runs of the backfill that may be live. */
   readonly runIds: readonly string[];
-  /** The trace that its runs go on in. */
+  /** The trace of its runs. */
   readonly trace: TraceContext | null;
 }
 
@@ -45,7 +45,7 @@ export interface NewBackfill extends BackfillRequest {
   readonly trace?: TraceContext | undefined;
 }
 
-/** Where a step leaves a backfill. */
+/** The state of a backfill after a step. */
 export interface BackfillStep {
   readonly through: Instant | null;
   readonly made: number;
@@ -57,22 +57,22 @@ export interface BackfillStep {
   readonly reason: string | null;
 }
 
-/** Writes run in the caller's transaction; what a step does has the row of job_due locked. */
+/** Writes run in the caller's transaction; a step holds the lock of the row of job_due. */
 export interface BackfillStore {
   insert(tx: Queryable, backfill: NewBackfill): Promise<BackfillView>;
   find(namespaceId: number, id: string): Promise<BackfillView | null>;
   list(jobId: string, before: string | null, limit: number): Promise<BackfillView[]>;
-  /** Null when there is none that runs. */
+  /** null: there is no running one. */
   abort(namespaceId: number, id: string, reason: string): Promise<BackfillView | null>;
   abortOfJob(tx: Queryable, jobId: string, reason: string): Promise<void>;
   due(shards: readonly number[], now: Instant, limit: number): Promise<DueBackfill[]>;
   anyRunning(shards: readonly number[]): Promise<boolean>;
-  /** False when somebody holds the job, or the shard is not this node's any more. */
+  /** false: another transaction holds the job, or this node no longer owns the shard. */
   lockJob(tx: Queryable, fence: Fence, jobId: string): Promise<boolean>;
-  /** Null when it has ended. */
+  /** null: it has ended. */
   hold(tx: Queryable, id: string): Promise<HeldBackfill | null>;
   live(tx: Queryable, runIds: readonly string[]): Promise<string[]>;
-  /** Throws if the row is not as it was when it was locked. */
+  /** Throws if the row changed since it was locked. */
   step(tx: Queryable, held: HeldBackfill, step: BackfillStep): Promise<void>;
 }
 
@@ -214,41 +214,41 @@ function toView(row: BackfillRow): BackfillView {
 }
 
 export interface BackfillRequest {
-  /** The first and the last instant that counts. */
+  /** The first and the last instant, both included. */
   readonly from: Instant;
   readonly to: Instant;
   readonly perSecond: number;
-  /** Runs of this backfill that are live at the same time, at most. */
+  /** The most runs of this backfill that are live at the same time. */
   readonly concurrency: number;
-  /** Also instants that have a run, by the schedule or by another backfill. */
+  /** Also makes runs for instants that have one, by the schedule or by another backfill. */
   readonly repeats: boolean;
-  /** Whatever the overlap policy says. */
+  /** Ignores the overlap policy. */
   readonly force: boolean;
 }
 
 export interface BackfillView extends BackfillRequest {
   readonly id: string;
   readonly jobId: string;
-  /** done: every instant is dealt with; its runs may still be live. */
+  /** done: every instant is decided; runs may still be live. */
   readonly state: "running" | "done" | "aborted";
-  /** Why it was aborted; null otherwise. */
+  /** Why it was aborted; null: it was not. */
   readonly reason: string | null;
-  /** Instants of the range, counted when it was asked for. */
+  /** Instants of the range, counted at the start. */
   readonly total: number;
   readonly made: number;
-  /** Left out, because they ran. */
+  /** Instants passed because they ran already. */
   readonly passed: number;
-  /** Left out by the overlap policy. */
+  /** Instants refused by the overlap policy. */
   readonly skipped: number;
-  /** How far it is; null before the first step. */
+  /** The last decided instant; null before the first step. */
   readonly through: Instant | null;
   readonly actor: string | null;
   readonly createdAt: Instant;
   readonly finishedAt: Instant | null;
 }
 
-/** Instants of one backfill, at most; more are refused with backfill_invalid. */
-export const mostBackfilled = 1_000_000;
+/** The most instants of one backfill; a larger range is refused with backfill_invalid. */
+export const maxBackfilled = 1_000_000;
 
 /** A definition that has been replaced, in force up to and including `through`. */
 export interface PastDefinition {
@@ -264,7 +264,7 @@ export interface PastCalendar extends CalendarEdition {
   readonly through: Instant | null;
 }
 
-/** What a run of the past is made from. */
+/** The definition from which runs of the past are made. */
 export interface RunSource {
   readonly jobId: string;
   readonly version: number;
@@ -272,18 +272,18 @@ export interface RunSource {
   readonly spec: JobSpec;
 }
 
-/** What was in force, what ran, and runs made afterwards. Writes have the row of job_due locked. */
+/** Past definitions, calendars and runs, and runs made for past instants. Writes hold the lock of the row of job_due. */
 export interface PastRuns {
-  /** In force right after the instant, if it has been replaced since. The oldest known goes back for ever. */
+  /** The definition in force right after the instant, if it has been replaced since. The oldest one applies to all earlier instants. */
   definitionAt(db: Queryable, jobId: string, after: Instant): Promise<PastDefinition | null>;
   calendarsAt(db: Queryable, namespaceId: number, names: readonly string[], after: Instant): Promise<PastCalendar[]>;
-  /** Those of the instants, in their order, that have a run by the schedule or by a backfill. */
+  /** The instants, in their order, that have a run by the schedule or by a backfill. */
   ran(tx: Queryable, jobId: string, instants: readonly Instant[]): Promise<Set<Instant>>;
   insertRuns(tx: Queryable, runs: readonly NewJobRun[], source: RunSource): Promise<MadeJobRun[]>;
   note(tx: Queryable, entries: readonly LedgerEntry[]): Promise<void>;
 }
 
-/** A run's end is recorded by the database's clock, and an instant may be early by a node's. */
+/** The end of a run is recorded by the database's clock, and a node's clock may make an instant early. */
 const slackMs = 3_600_000;
 
 export function pastRuns(statements: Statements): PastRuns {

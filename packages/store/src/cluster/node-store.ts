@@ -15,7 +15,7 @@ export interface NodeRow {
   readonly serverStart: string;
 }
 
-/** What a node says of itself with each heartbeat. */
+/** What a node reports with each heartbeat. */
 export interface NodeReport {
   readonly skewMs: number;
   readonly takesShards: boolean;

@@ -13,9 +13,9 @@ export interface HeldShard {
   readonly epoch: number;
 }
 
-/** Which history of the database is running, and in which one the shards were last owned. */
-export interface LineageRow {
-  readonly lineage: string;
+/** The database's timeline now, and the one in which the shards were last owned. */
+export interface TimelineRow {
+  readonly timeline: string;
   /** How many bytes of log are on disk; it goes back only when the database was put back to an earlier state. */
   readonly flushed: string;
   readonly remembered: string | null;
@@ -25,15 +25,15 @@ export interface ShardStore {
   list(): Promise<ShardRow[]>;
   /** Another value after every change of a row. */
   moves(): Promise<string>;
-  /** Answers only the shards whose epoch was still as seen. */
+  /** Returns only the shards whose epoch was still as seen. */
   take(owner: string, seen: readonly HeldShard[]): Promise<HeldShard[]>;
-  /** Gives up some shards; answers those that were given up. */
+  /** Gives up some shards; returns those that were given up. */
   drop(owner: string, shards: readonly number[]): Promise<number[]>;
   release(owner: string): Promise<number>;
-  lineage(): Promise<LineageRow>;
-  rememberLineage(lineage: string): Promise<void>;
+  timeline(): Promise<TimelineRow>;
+  rememberTimeline(timeline: string): Promise<void>;
   /** Takes every shard from its owner and removes every node, unless another node did so first; epochs jump. */
-  voidAll(lineage: string, remembered: string): Promise<boolean>;
+  voidAll(timeline: string, remembered: string): Promise<boolean>;
 }
 
 export function shardStore(db: Queryable, statements: Statements): ShardStore {
@@ -42,8 +42,8 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
   const take = statements.get("shard.take");
   const drop = statements.get("shard.drop");
   const release = statements.get("shard.release");
-  const lineage = statements.get("shard.lineage");
-  const rememberLineage = statements.get("shard.remember_lineage");
+  const timeline = statements.get("shard.lineage");
+  const rememberTimeline = statements.get("shard.remember_lineage");
   const voidAll = statements.get("shard.void");
   return {
     async list() {
@@ -62,13 +62,13 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
     async release(owner) {
       return (await db.query(release, [owner])).rowCount;
     },
-    async lineage() {
-      const [row] = (await db.query<LineageRow>(lineage)).rows;
-      if (row === undefined) throw new Error("the database gave no lineage");
-      return row;
+    async timeline() {
+      const [row] = (await db.query<Omit<TimelineRow, "timeline"> & { readonly lineage: string }>(timeline)).rows;
+      if (row === undefined) throw new Error("The database returned no timeline.");
+      return { timeline: row.lineage, flushed: row.flushed, remembered: row.remembered };
     },
-    async rememberLineage(value) {
-      await db.query(rememberLineage, [value]);
+    async rememberTimeline(value) {
+      await db.query(rememberTimeline, [value]);
     },
     async voidAll(value, remembered) {
       return (await db.query(voidAll, [value, remembered])).rowCount > 0;
@@ -76,7 +76,7 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
   };
 }
 
-/** What every write for a shard must match: who writes, and the shards with the epochs under which it owns them. */
+/** What every write for a shard must match: the writing node, and the shards with the epochs under which it owns them. */
 export interface Fence {
   readonly node: string;
   readonly shards: readonly HeldShard[];

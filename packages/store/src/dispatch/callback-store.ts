@@ -8,22 +8,22 @@ import { type ClaimName, inLockOrder } from "./complete-and-claim.js";
 /** A run that is to go on without a worker. */
 export interface AwaitingRun extends ClaimName {
   readonly until: Instant;
-  readonly begunAt: Instant;
+  readonly startedAt: Instant;
 }
 
 /** A run that waited for a callback. */
 export interface CalledRun {
   readonly id: string;
   readonly fence: number;
-  readonly begunAt: Instant | null;
-  /** Null: none came, or the run is to stop. */
+  readonly startedAt: Instant | null;
+  /** Null: none arrived in time, or the run was cancelled. */
   readonly answer: CallbackAnswer | null;
 }
 
 export interface CallbackStore {
-  /** What came for an earlier claim of the same try; `lost`: the claim is over. */
+  /** The answer to an earlier claim of the same try; `lost`: the claim is over. */
   open(claim: ClaimName, tokenHash: string): Promise<Kept | null | "lost">;
-  /** Answers the runs that wait now, each with whether its callback came before. */
+  /** Returns the runs that wait now, each with whether its callback was answered before. */
   wait(runs: readonly AwaitingRun[]): Promise<ReadonlyMap<string, boolean>>;
   /** Null: it was not taken. */
   answer(tokenHash: string, answer: CallbackAnswer): Promise<(CalledRun & { readonly waits: boolean }) | null>;
@@ -66,7 +66,7 @@ export function callbackStore(db: Queryable, statements: Statements): CallbackSt
         (run) => run.id,
         (run) => run.fence,
         (run) => timestampParam(run.until),
-        (run) => timestampParam(run.begunAt),
+        (run) => timestampParam(run.startedAt),
       ]);
       const { rows } = await db.query<{ id: string; answered: boolean }>(wait, [...values, callbackSessionId]);
       const waiting = new Map<string, boolean>();
@@ -97,6 +97,6 @@ export function callbackStore(db: Queryable, statements: Statements): CallbackSt
   };
 }
 
-function toCalled({ run_id: id, fence, begun_at: begunAt, answer }: CalledRow): CalledRun {
-  return { id, fence, begunAt, answer: answer === null ? null : (JSON.parse(answer) as CallbackAnswer) };
+function toCalled({ run_id: id, fence, begun_at: startedAt, answer }: CalledRow): CalledRun {
+  return { id, fence, startedAt, answer: answer === null ? null : (JSON.parse(answer) as CallbackAnswer) };
 }

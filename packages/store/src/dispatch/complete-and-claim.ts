@@ -19,7 +19,7 @@ export interface Demand {
   readonly sessions: readonly string[];
   readonly slots: readonly number[];
   /** How many of the slots are free; for the others a run waits at its worker. */
-  readonly free: number;
+  readonly freeSlots: number;
   readonly reads: readonly LaneRead[];
   /** The revision of the limits that the reads respect; left out: of none. */
   readonly limitsRevision?: number;
@@ -54,7 +54,7 @@ const noDemand: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
   gatewayId: null,
   sessions: [],
   slots: [],
-  free: 0,
+  freeSlots: 0,
   reads: [],
 };
 
@@ -96,11 +96,11 @@ function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
 }
 
 function demandParameters(demand: Demand | typeof noDemand): unknown[] {
-  const { gatewayId, sessions, slots, free, reads, limitsRevision = 0 } = demand;
+  const { gatewayId, sessions, slots, freeSlots, reads, limitsRevision = 0 } = demand;
   return [
     uuidArray(sessions),
     intArray(slots.map((place) => place + 1)),
-    free,
+    freeSlots,
     ...columns(reads, [
       (read) => read.lane,
       (read) => read.namespaceId,
@@ -142,7 +142,7 @@ export interface ClaimedRun {
   /** It was cancelled before this claim: it ends without being assigned. */
   readonly isStopped: boolean;
   /** Its start is recorded, if the statement read that. */
-  readonly isBegun: boolean;
+  readonly isStarted: boolean;
 }
 
 /** Names the claim of a run: every later write must match it. */
@@ -233,7 +233,7 @@ function usualRun(row: readonly [...UsualRow, ...unknown[]], sessions: readonly 
     trigger: trigger ?? "once",
     deadline,
     isStopped: cancelReason !== null,
-    isBegun: false,
+    isStarted: false,
   };
 }
 
@@ -256,7 +256,7 @@ export function toClaimedRun(row: ClaimedRow): ClaimedRun {
     trigger: row.trigger,
     deadline: row.deadline_at,
     isStopped: row.cancel_reason !== null,
-    isBegun: (row.started_at ?? null) !== null,
+    isStarted: (row.started_at ?? null) !== null,
   };
 }
 

@@ -23,10 +23,10 @@ export interface WatchedSession {
   readonly heartbeat: string;
 }
 
-/** What a worker said of itself when it registered, and what was asked of it since. */
+/** The registration of a worker, and the state that an operator requested since. */
 export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> & { readonly state: WorkerState };
 
-/** Sessions that say the same of themselves. */
+/** Sessions with equal registrations. */
 export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSkills> {
   readonly state: WorkerState;
   readonly count: number;
@@ -37,7 +37,7 @@ export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSki
 /** A session that was ended since its worker, or its node, is gone. */
 export type DeadSession = Pick<NewSession, "id" | "namespaceId" | "name">;
 
-/** A session that lives, and what was asked of its worker. */
+/** A live session, and the state that an operator requested of its worker. */
 export interface LivingSession {
   readonly id: string;
   readonly state: WorkerState;
@@ -51,7 +51,7 @@ export interface SessionStore {
   heartbeat(ids: readonly string[], gatewayId: string): Promise<LivingSession[]>;
   /** Null: there is no such session. */
   namespaceOf(id: string): Promise<number | null>;
-  /** Says that a worker lives, whoever serves it; false: it was declared dead. */
+  /** Writes a heartbeat of a worker that any gateway serves; false: it was declared dead. */
   touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<DeadSession[]>;
@@ -152,10 +152,10 @@ function toView({
   return { ...row, isSpot, isInProcess, startedAt, heartbeatAt };
 }
 
-/** What was asked of a worker. cordoned: it is given nothing more; draining: and it is told to end; leaving: and at once. */
+/** The state that an operator requested. cordoned: the worker is assigned nothing more; draining: it also has to end; leaving: at once. */
 export type WorkerState = "active" | "cordoned" | "draining" | "leaving";
 
-/** What a worker says of itself when it registers, beside its queues and tasks. */
+/** The registration of a worker, beside its queues and tasks. */
 export interface WorkerSkills extends Abilities {
   /** By task, how many slots a run of it takes; 1 for those that are not named. */
   readonly weights?: Readonly<Record<string, number>>;

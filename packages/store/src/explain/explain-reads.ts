@@ -2,10 +2,10 @@ import type { Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** What decides over a live run beside the run itself. */
+/** The state around a live run that decides whether it can start. */
 export interface RunSurroundings {
   readonly laneKind: string;
-  /** What its workers must have, as its lane says it. */
+  /** What the run's lane requires of workers. */
   readonly requires: string;
   readonly queuePause: { readonly reason: string | null; readonly actor: string | null; readonly at: Instant } | null;
   readonly isStrict: boolean;
@@ -16,7 +16,7 @@ export interface PlaceInLine {
   readonly ahead: number;
   /** Counted up to a limit. */
   readonly of: number;
-  /** Of the same queue, at work. */
+  /** Running runs of the same queue. */
   readonly running: number;
 }
 
@@ -26,7 +26,7 @@ export interface ExplainReads {
 }
 
 /** Runs that one answer counts. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 export function explainReads(db: Queryable, statements: Statements): ExplainReads {
   const surroundings = statements.get("explain.run");
@@ -44,7 +44,7 @@ export function explainReads(db: Queryable, statements: Statements): ExplainRead
       };
     },
     async position(namespaceId, runId) {
-      const [row] = (await db.query<PlaceInLine>(position, [namespaceId, runId, mostCounted])).rows;
+      const [row] = (await db.query<PlaceInLine>(position, [namespaceId, runId, maxCounted])).rows;
       return row ?? { ahead: 0, of: 0, running: 0 };
     },
   };

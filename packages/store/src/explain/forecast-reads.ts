@@ -10,17 +10,17 @@ export interface ForecastJob {
 }
 
 export interface ForecastReads {
-  /** The jobs of these shards that fire before an instant; of each shard a bounded number. */
+  /** The jobs of these shards that fire before an instant; a bounded number from each shard. */
   jobs(namespaceId: number, shards: readonly number[], until: Instant): Promise<ForecastJob[]>;
-  /** How many fire next in [from, before); counted up to `most`. */
+  /** How many jobs fire next in [from, before); counted up to `max`. */
   countAt(
     namespaceId: number,
     shards: readonly number[],
-    span: { readonly from: Instant; readonly before: Instant; readonly most: number },
+    span: { readonly from: Instant; readonly before: Instant; readonly max: number },
   ): Promise<number>;
 }
 
-const mostOfShard = 10_000;
+const maxJobsPerShard = 10_000;
 
 export function forecastReads(db: Queryable, statements: Statements): ForecastReads {
   const jobs = statements.get("forecast.jobs");
@@ -28,11 +28,11 @@ export function forecastReads(db: Queryable, statements: Statements): ForecastRe
   return {
     async jobs(namespaceId, shards, until) {
       type Row = { job_id: string; key: string | null; schedule: ScheduleSpec };
-      const { rows } = await db.query<Row>(jobs, [namespaceId, shards, timestampParam(until), mostOfShard]);
+      const { rows } = await db.query<Row>(jobs, [namespaceId, shards, timestampParam(until), maxJobsPerShard]);
       return rows.map(({ job_id: id, key, schedule }) => ({ id, key, schedule }));
     },
-    async countAt(namespaceId, shards, { from, before, most }) {
-      const values = [namespaceId, shards, timestampParam(from), timestampParam(before), most];
+    async countAt(namespaceId, shards, { from, before, max }) {
+      const values = [namespaceId, shards, timestampParam(from), timestampParam(before), max];
       return (await db.query<{ count: number }>(at, values)).rows[0]?.count ?? 0;
     },
   };

@@ -4,12 +4,12 @@ import type { Queryable } from "../db/queryable.js";
 import type { RunFilter } from "../runs/run-search.js";
 import type { Statements } from "../sql/statements.js";
 
-/** An operation with what its next step needs. */
+/** An operation with the state of its next step. */
 export interface StoredOperation extends OperationView {
   readonly namespaceId: number;
   readonly cursor: string | null;
   readonly step: number;
-  /** The trace that the runs which it makes go on in. */
+  /** The trace of the runs that it makes. */
   readonly trace: TraceContext | null;
 }
 
@@ -37,7 +37,7 @@ export interface OperationStore {
   find(namespaceId: number, id: string): Promise<StoredOperation | null>;
   list(namespaceId: number, before: string | null, limit: number): Promise<StoredOperation[]>;
   due(shards: readonly number[], limit: number): Promise<StoredOperation[]>;
-  /** Null: another node took the step, or it was aborted. */
+  /** null: another node recorded the step, or the operation was aborted. */
   step(operation: StoredOperation, step: StepDone): Promise<StoredOperation | null>;
   abort(namespaceId: number, id: string, reason: string): Promise<StoredOperation | null>;
   sweep(olderThanMs: DurationMs, limit: number): Promise<number>;
@@ -122,13 +122,13 @@ function toOperation(row: Row): StoredOperation {
 
 export type BulkAction = "cancel" | "retry" | "discard";
 
-/** What an operation does. purge: ends runs that wait, and leaves those alone that workers have. */
+/** purge: ends waiting runs, but not those that workers have claimed. */
 export type OperationAction = BulkAction | "purge";
 
-/** Which runs: those with these ids, or those that match. */
+/** The runs with these ids, or those that match. */
 export type BulkTarget = { readonly ids: readonly string[] } | { readonly filter: RunFilter };
 
-/** An item that could not be done. */
+/** A run that could not be changed. */
 export interface OperationFailure {
   readonly id: string;
   readonly code: string;
@@ -141,11 +141,11 @@ export interface OperationView {
   readonly target: BulkTarget;
   readonly state: "running" | "done" | "aborted";
   readonly stateReason: string | null;
-  /** Runs that were looked at; of these, those that were done and those that could not be. The rest was skipped: nothing was left to do. */
+  /** Runs that were read; of these, those that were changed and those that could not be. The rest needed no change. */
   readonly seen: number;
   readonly done: number;
   readonly failed: number;
-  /** The first of those that failed. */
+  /** The first failures. */
   readonly failures: readonly OperationFailure[];
   readonly actor: string | null;
   readonly createdAt: Instant;

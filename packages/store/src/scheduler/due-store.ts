@@ -28,11 +28,11 @@ export interface DueStore {
   hold(terms: Terms, rows: readonly HoldRow[]): Promise<string[]>;
   /** Makes due again what waits because of windows of another revision; answers in which shards. */
   release(terms: Terms): Promise<number[]>;
-  /** Answers the jobs that are parked now. */
-  park(fence: Fence, rows: readonly ParkRow[]): Promise<string[]>;
+  /** Returns the jobs that are quarantined now. */
+  quarantine(fence: Fence, rows: readonly QuarantineRow[]): Promise<string[]>;
 }
 
-const mostDefinitions = 20_000;
+const maxDefinitions = 20_000;
 
 interface JobId {
   job_id: string;
@@ -61,13 +61,13 @@ interface FiredRow {
 }
 
 export function dueStore(db: Queryable, statements: Statements): DueStore {
-  const definitions = new DefinitionCache(mostDefinitions);
+  const definitions = new DefinitionCache(maxDefinitions);
   const load = statements.get("due.load");
   const fire = statements.get("due.fire");
   const pass = statements.get("due.pass");
   const hold = statements.get("due.hold");
   const release = statements.get("due.release");
-  const park = statements.get("due.park");
+  const quarantine = statements.get("due.park");
   return {
     async load(shards, until, limitPerShard) {
       const { rows } = await db.query<LoadedRow>(load, [shards, timestampParam(until), limitPerShard]);
@@ -113,9 +113,13 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
       const { rows } = await db.query<{ shard: number }>(release, [...fenceParameters(fence), windows]);
       return [...new Set(rows.map((row) => row.shard))];
     },
-    async park(fence, rows) {
-      const parked = columns(rows, [(row) => row.job.jobId, (row) => row.job.version, (row) => jsonParam(row.pause)]);
-      return idsOf((await db.query<JobId>(park, [...fenceParameters(fence), ...parked])).rows);
+    async quarantine(fence, rows) {
+      const quarantined = columns(rows, [
+        (row) => row.job.jobId,
+        (row) => row.job.version,
+        (row) => jsonParam(row.pause),
+      ]);
+      return idsOf((await db.query<JobId>(quarantine, [...fenceParameters(fence), ...quarantined])).rows);
     },
   };
 }
@@ -258,7 +262,7 @@ export interface HoldRow {
 }
 
 /** A job that cannot be fired. */
-export interface ParkRow {
+export interface QuarantineRow {
   readonly job: DueJob;
   readonly pause: JobPause;
 }
@@ -321,7 +325,7 @@ class DefinitionCache {
     const key = `${namespaceId} ${priority} ${deadlineMs} ${queue}\n${task}\n${schedule}\n${firing}\n${labels}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    // Whatever is still in use is put in again with the next reads.
+    // The next reads add those that are still in use again.
     if (this.#known.size >= this.#limit) this.#known.clear();
     const definition: DueDefinition = {
       namespaceId,

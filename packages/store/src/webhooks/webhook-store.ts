@@ -3,7 +3,7 @@ import type { Database } from "../db/database.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** An endpoint so far as it decides what it is told. */
+/** The part of an endpoint that decides which messages it gets. */
 export interface WebhookWish {
   readonly id: string;
   readonly namespaceId: number;
@@ -13,7 +13,7 @@ export interface WebhookWish {
   readonly include: readonly CallbackPart[];
 }
 
-/** The end of a run that is to be told. */
+/** The end of a run about which messages may be due. */
 export interface RunNotice {
   readonly runId: string;
   readonly namespaceId: number;
@@ -36,13 +36,13 @@ export interface WebhookStore {
   target(id: string): Promise<WebhookTarget | null>;
   delivered(id: string): Promise<void>;
   /** Answers whether it is enabled still; null when it was not before. */
-  failed(id: string, isGone: boolean, mostFailingMs: DurationMs): Promise<boolean | null>;
+  failed(id: string, isGone: boolean, maxFailingMs: DurationMs): Promise<boolean | null>;
   enabled(db: Queryable, namespaceIds: readonly number[] | null): Promise<WebhookWish[]>;
   takeNotices(tx: Queryable, limit: number): Promise<RunNotice[]>;
 }
 
-/** More endpoints than this are not asked: whoever has them wants a bus. */
-const mostEndpoints = 10_000;
+/** Further endpoints get no messages: that many receivers need a message bus. */
+const maxEndpoints = 10_000;
 
 interface Row {
   id: string;
@@ -110,12 +110,12 @@ function deliveryCalls(db: Queryable, statements: Statements): DeliveryCalls {
     async delivered(id) {
       await db.query(delivered, [id]);
     },
-    async failed(id, isGone, mostFailingMs) {
-      const { rows } = await db.query<{ is_enabled: boolean }>(failed, [id, isGone, mostFailingMs]);
+    async failed(id, isGone, maxFailingMs) {
+      const { rows } = await db.query<{ is_enabled: boolean }>(failed, [id, isGone, maxFailingMs]);
       return rows[0]?.is_enabled ?? null;
     },
     async enabled(over, namespaceIds) {
-      const { rows } = await over.query<Row>(enabled, [namespaceIds, mostEndpoints]);
+      const { rows } = await over.query<Row>(enabled, [namespaceIds, maxEndpoints]);
       return rows.map(({ id, namespace_id: namespaceId, types: on, tasks, queues, include }) => {
         return { id, namespaceId, on, tasks, queues, include };
       });
@@ -149,7 +149,7 @@ function toView(row: Row): WebhookView {
   };
 }
 
-/** What an endpoint is told of, and where it is. */
+/** The URL of an endpoint, and the runs about which it gets messages. */
 export interface WebhookSpec {
   readonly url: string;
   readonly on: readonly CallbackMoment[];
@@ -163,7 +163,7 @@ export interface WebhookSpec {
 export interface WebhookView extends WebhookSpec {
   readonly id: string;
   readonly isEnabled: boolean;
-  /** Why it is disabled: somebody did it, it answered that it is gone, or it failed for too long. */
+  /** Why it is disabled: a caller did it, it answered that it is gone, or it failed for too long. */
   readonly disabledReason: "by_user" | "gone" | "failing" | null;
   /** No delivery has succeeded since; null when the last one did. */
   readonly failingSince: Instant | null;

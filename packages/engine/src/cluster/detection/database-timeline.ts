@@ -1,14 +1,14 @@
 import type { OnEngineEvent } from "../../events.js";
-import { type LineageRow, type ShardStore, sqlStateOf } from "@carillon/store";
+import { type TimelineRow, type ShardStore, sqlStateOf } from "@carillon/store";
 
 const insufficientPrivilege = "42501";
 const undefinedFunction = "42883";
 
 /**
- * Notices that the database is in another history than the one the shards were owned in: another timeline after a failover
- * or a restore, another server after a dump was loaded, an earlier state of the same files. Whoever notices voids all leases.
+ * Detects a failover, restore or clone of the database and voids all leases: another timeline, another server, or an earlier state
+ * of the same files than the one in which the shards were taken.
  */
-export class LineageWatch {
+export class DatabaseTimeline {
   readonly #shards: ShardStore;
   readonly #onEvent: OnEngineEvent;
   #flushed = 0n;
@@ -19,26 +19,26 @@ export class LineageWatch {
     this.#onEvent = onEvent;
   }
 
-  /** One look; voids what must be voided, and answers whether it did. */
+  /** Returns whether it voided the leases. */
   async check(): Promise<boolean> {
-    const row = await this.#look();
+    const row = await this.#read();
     if (row === null) return false;
-    const { lineage, remembered } = row;
+    const { timeline, remembered } = row;
     const flushed = BigInt(row.flushed);
     const wentBack = flushed < this.#flushed;
-    if (remembered === null) await this.#shards.rememberLineage(lineage);
-    const isOther = remembered !== null && (remembered !== lineage || wentBack);
-    const voided = isOther && (await this.#shards.voidAll(lineage, remembered));
-    if (voided) this.#onEvent({ type: "leases.voided", lineage, remembered });
+    if (remembered === null) await this.#shards.rememberTimeline(timeline);
+    const isOther = remembered !== null && (remembered !== timeline || wentBack);
+    const voided = isOther && (await this.#shards.voidAll(timeline, remembered));
+    if (voided) this.#onEvent({ type: "leases.voided", lineage: timeline, remembered });
     this.#flushed = flushed;
     return voided;
   }
 
-  /** A server that does not show its identity leaves the fence of owner and epoch, which is enough to be safe. */
-  async #look(): Promise<LineageRow | null> {
+  /** null: the server does not show its identity. The fence of owner and epoch remains, which is enough to be safe. */
+  async #read(): Promise<TimelineRow | null> {
     if (!this.#usable) return null;
     try {
-      return await this.#shards.lineage();
+      return await this.#shards.timeline();
     } catch (reason) {
       const sqlState = sqlStateOf(reason);
       if (sqlState !== insufficientPrivilege && sqlState !== undefinedFunction) throw reason;

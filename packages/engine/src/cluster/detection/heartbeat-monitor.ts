@@ -1,31 +1,31 @@
 import type { DurationMs } from "@carillon/core";
 
 /**
- * Staleness is observed, not subtracted: who is silent is known only to one that saw the same heartbeat for the whole
+ * Staleness is observed, not subtracted: a node is dead only to an observer that saw the same heartbeat for the whole
  * limit on its own monotonic clock, with all its own reads succeeding. A gap in the reads starts every count again, so
- * that a database that was away for a while makes nobody look dead.
+ * that no node is taken for dead because the database was unavailable for a while.
  */
-export class SilenceWatch {
+export class HeartbeatMonitor {
   readonly #limitMs: DurationMs;
-  readonly #longestGapMs: DurationMs;
+  readonly #maxGapMs: DurationMs;
   readonly #seen = new Map<string, { heartbeat: string; since: DurationMs }>();
   #lastRead = Number.NEGATIVE_INFINITY;
 
-  constructor(limits: { limitMs: DurationMs; longestGapMs: DurationMs }) {
+  constructor(limits: { limitMs: DurationMs; maxGapMs: DurationMs }) {
     this.#limitMs = limits.limitMs;
-    this.#longestGapMs = limits.longestGapMs;
+    this.#maxGapMs = limits.maxGapMs;
   }
 
   /**
-   * Takes a successful read with the monotonic times at which it was answered and asked for; answers who has been silent
-   * for the whole limit. What an answer shows may be as old as its question, so silence counts from an answer to a question.
+   * Takes a successful read with the monotonic times of its response and its request; returns the nodes whose heartbeat did not
+   * change for the whole limit. A response may be as old as its request, so the time counts from a response to a request.
    */
   observe<Watched extends { id: string; heartbeat: string }>(
     read: readonly Watched[],
     answered: DurationMs,
     asked: DurationMs = answered,
   ): Watched[] {
-    if (answered - this.#lastRead > this.#longestGapMs) this.#seen.clear();
+    if (answered - this.#lastRead > this.#maxGapMs) this.#seen.clear();
     this.#lastRead = answered;
     const present = new Set(read.map((one) => one.id));
     for (const id of this.#seen.keys()) if (!present.has(id)) this.#seen.delete(id);
@@ -37,8 +37,29 @@ export class SilenceWatch {
     });
   }
 
-  /** One's own reads failed: every count starts again. */
+  /** This node's reads failed: every count starts again. */
   forget(): void {
     this.#seen.clear();
+  }
+}
+
+/** When each node's heartbeat last changed; kept for a while after the node is gone, to measure how long a takeover took. */
+export class HeartbeatHistory {
+  readonly #keepMs: DurationMs;
+  readonly #last = new Map<string, { heartbeat: string; at: DurationMs }>();
+
+  constructor(keepMs: DurationMs) {
+    this.#keepMs = keepMs;
+  }
+
+  record(nodes: readonly { id: string; heartbeat: string }[], at: DurationMs): void {
+    for (const { id, heartbeat } of nodes) {
+      if (this.#last.get(id)?.heartbeat !== heartbeat) this.#last.set(id, { heartbeat, at });
+    }
+    for (const [id, last] of this.#last) if (at - last.at > this.#keepMs) this.#last.delete(id);
+  }
+
+  lastChangeAt(id: string): DurationMs | undefined {
+    return this.#last.get(id)?.at;
   }
 }

@@ -3,21 +3,21 @@ import type { NodeRow } from "@carillon/store";
 
 type Watched = Pick<NodeRow, "id" | "heartbeat" | "locked" | "serverStart">;
 
-/** A lock that is free for a moment may only have changed its session. */
+/** A lock that is free for a moment may only be moving to a new session. */
 const confirmMs: DurationMs = 500;
 
 /**
- * Tells a killed process by the lock that its session held. A free lock is believed only if it was seen held by that
- * incarnation, is still free half a second later with no heartbeat in between, and the server is the same one; and only by
- * one whose own lock was held throughout, since whatever took that one may have taken the others. A held lock proves
- * nothing: it never extends a lease.
+ * Detects a killed process by the lock that its session held. A free lock counts only if this node saw that incarnation hold it,
+ * it is still free half a second later without a heartbeat in between, the server is the same, and this node's own lock was held
+ * throughout, because a fault that freed this node's lock may have freed the others. A held lock proves nothing: it never extends
+ * a lease.
  */
-export class FreedLocks {
+export class SessionLockMonitor {
   readonly #seenHeld = new Set<string>();
   readonly #freeSince = new Map<string, { heartbeat: string; since: DurationMs }>();
   #serverStart: string | undefined;
 
-  /** Takes a successful read; answers whose process is gone. */
+  /** Takes a successful read; returns the ids of the nodes whose processes are dead. */
   observe(nodeId: string, read: readonly Watched[], times: { asked: DurationMs; answered: DurationMs }): Set<string> {
     const own = read.find((one) => one.id === nodeId);
     if (own?.locked !== true || own.serverStart !== this.#serverStart) this.forget();
@@ -29,8 +29,8 @@ export class FreedLocks {
     return freed;
   }
 
-  /** How soon the first suspicion can be confirmed; null when there is none. */
-  nextLookMs(monotonic: DurationMs): DurationMs | null {
+  /** After how long the first suspected death can be confirmed; null: there is none. */
+  nextCheckMs(monotonic: DurationMs): DurationMs | null {
     if (this.#freeSince.size === 0) return null;
     const first = Math.min(...[...this.#freeSince.values()].map((free) => free.since));
     return Math.max(0, first + confirmMs - monotonic);
@@ -53,12 +53,12 @@ export class FreedLocks {
       this.#freeSince.set(one.id, { heartbeat: one.heartbeat, since: answered });
       return false;
     }
-    const silent = free.heartbeat === one.heartbeat;
-    if (silent && asked - free.since < confirmMs) return false;
-    // Judged: gone, or alive without its session. Its lock means something again when it is seen held again.
+    const isDead = free.heartbeat === one.heartbeat;
+    if (isDead && asked - free.since < confirmMs) return false;
+    // Decided: dead, or alive without its session. Its lock counts again after it is seen held again.
     this.#seenHeld.delete(one.id);
     this.#freeSince.delete(one.id);
-    return silent;
+    return isDead;
   }
 
   #keepOnly(present: ReadonlySet<string>): void {

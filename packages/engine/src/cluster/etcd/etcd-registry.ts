@@ -1,17 +1,17 @@
 import { CarillonError, type Clock, type DurationMs } from "@carillon/core";
-import type { OnEngineEvent } from "../../events.js";
 import type { HeldShard, NodeReport, NodeRow, NodeStore, ShardStore } from "@carillon/store";
-import { LineageWatch } from "../detection/database-timeline.js";
-import type { Member, Registry, ShardView } from "../registry.js";
-import { Roll } from "../detection/member-changes.js";
-import { ShardTable } from "../shards/shard-table.js";
-import { SignsOfLife } from "../detection/heartbeat-history.js";
-import type { Entry, EtcdClient } from "./etcd-client.js";
-import { field, type Json, text } from "./json.js";
+import type { OnEngineEvent } from "../../events.js";
+import { ClusterMember, type MemberOptions } from "../cluster-member.js";
+import type { Coordinator } from "../coordinator.js";
+import { DatabaseTimeline } from "../detection/database-timeline.js";
+import { HeartbeatHistory } from "../detection/heartbeat-monitor.js";
+import { type Member, MemberChanges, type Registry, type ShardView } from "../registry.js";
+import { ShardTable } from "../shards.js";
+import { type Entry, type EtcdClient, type Json, field, text } from "./etcd-client.js";
 
 export interface EtcdRegistryOptions {
   readonly etcd: EtcdClient;
-  /** The beginning of every key; clusters that share an etcd differ in it. */
+  /** The prefix of every key: each cluster that shares an etcd has another. */
   readonly prefix: string;
   readonly nodes: NodeStore;
   readonly shards: ShardStore;
@@ -21,42 +21,42 @@ export interface EtcdRegistryOptions {
   readonly onEvent: OnEngineEvent;
 }
 
-/** A node that finds so many leases ended, one after the other, does not come in by yet another. */
-const mostLeases = 10;
+/** A node whose leases ended before their first write, one after the other, stops joining after so many. */
+const maxLeases = 10;
 
 /**
- * etcd decides who is a member and to whom a shard is promised, both under the node's lease. Whoever is promised a shard
- * writes its next epoch into the shard's row before it acts, so that SQL can fence; the row decides who may write.
+ * etcd stores the members and the node to which each shard is promised, both under the node's lease. A node with a promised shard
+ * writes the next epoch into the shard's row before it acts, so that SQL can fence; the row decides which node may write.
  */
-export class EtcdRegistry implements Registry {
-  readonly nextLookMs = null;
+class EtcdRegistry implements Registry {
+  readonly nextCheckMs = null;
   readonly #options: EtcdRegistryOptions;
-  readonly #signs: SignsOfLife;
-  readonly #roll: Roll;
-  readonly #lineage: LineageWatch;
+  readonly #history: HeartbeatHistory;
+  readonly #changes: MemberChanges;
+  readonly #timeline: DatabaseTimeline;
   readonly #table: ShardTable;
   #lease = "";
-  #said = "";
+  #stored = "";
 
   constructor(options: EtcdRegistryOptions) {
     this.#options = options;
-    this.#signs = new SignsOfLife(10 * options.leaseMs);
-    this.#roll = new Roll(options.onEvent);
-    this.#lineage = new LineageWatch(options.shards, options.onEvent);
+    this.#history = new HeartbeatHistory(10 * options.leaseMs);
+    this.#changes = new MemberChanges(options.onEvent);
+    this.#timeline = new DatabaseTimeline(options.shards, options.onEvent);
     this.#table = new ShardTable(options.shards);
   }
 
-  lastSignOf(nodeId: string): DurationMs | undefined {
-    return this.#signs.of(nodeId);
+  lastHeartbeatAt(nodeId: string): DurationMs | undefined {
+    return this.#history.lastChangeAt(nodeId);
   }
 
-  /** etcd counts the leases: nothing is observed here. */
+  /** etcd counts the leases: this node observes nothing. */
   forget(): void {}
 
-  /** In etcd first: a row of a node that etcd does not know is the row of a dead one. */
+  /** Writes to etcd first: a row without an entry in etcd belongs to a dead node. */
   async announce(nodeId: string, report: NodeReport): Promise<void> {
     const { nodes, node } = this.#options;
-    await this.#lineage.check();
+    await this.#timeline.check();
     await this.#enter(nodeId, report);
     await nodes.register({ id: nodeId, ...node });
     await nodes.heartbeat(nodeId, report);
@@ -65,35 +65,32 @@ export class EtcdRegistry implements Registry {
   async renew(nodeId: string, report: NodeReport): Promise<boolean> {
     const { etcd, nodes } = this.#options;
     if (!(await etcd.keepAlive(this.#lease))) return false;
-    if (!(await this.#say(nodeId, report))) return false;
-    if ((await nodes.heartbeat(nodeId, report)) && !(await this.#lineage.check())) return true;
+    if (!(await this.#store(nodeId, report))) return false;
+    if ((await nodes.heartbeat(nodeId, report)) && !(await this.#timeline.check())) return true;
     await etcd.revoke(this.#lease);
     return false;
   }
 
   async shards(): Promise<ShardView[]> {
     const { etcd } = this.#options;
-    const promised = new Map((await etcd.under(this.#shardKey(""))).map(({ key, value }) => [key, value]));
+    const promised = new Map((await etcd.list(this.#shardKey(""))).map(({ key, value }) => [key, value]));
     const rows = await this.#table.read();
     return rows.map((row) => ({ ...row, promisedTo: promised.get(this.#shardKey(row.id)) ?? null }));
   }
 
-  /** Rows first: whoever has one was in etcd before. */
+  /** Reads the rows first: every node with a row was in etcd before. */
   async members(nodeId: string): Promise<Member[]> {
     const { etcd, nodes, clock } = this.#options;
     const rows = await nodes.list();
-    const members = (await etcd.under(this.#nodeKey(""))).map((entry) => this.#toMember(entry));
-    this.#signs.see(
-      rows.map(({ id, heartbeat }) => ({ id, sign: heartbeat })),
-      clock.monotonic(),
-    );
+    const members = (await etcd.list(this.#nodeKey(""))).map((entry) => this.#toMember(entry));
+    this.#history.record(rows, clock.monotonic());
     const living = new Set(members.map((member) => member.id));
-    await this.#bury(rows.filter((row) => !living.has(row.id)));
-    this.#roll.call(members, nodeId);
+    await this.#removeDead(rows.filter((row) => !living.has(row.id)));
+    this.#changes.update(members, nodeId);
     return members;
   }
 
-  /** Nothing once the lease has ended: the next pass sees that, and the node joins again. */
+  /** Takes nothing once the lease has ended: the next pass detects that, and the node joins again. */
   async take(nodeId: string, seen: readonly HeldShard[]): Promise<HeldShard[]> {
     const wanted = seen.map((shard) => ({ key: this.#shardKey(shard.id), value: nodeId }));
     const won = new Set((await this.#options.etcd.create(wanted, this.#lease)).map((entry) => entry.key));
@@ -101,7 +98,7 @@ export class EtcdRegistry implements Registry {
     return promised.length === 0 ? [] : this.#options.shards.take(nodeId, promised);
   }
 
-  /** The row first: what is no longer promised must no longer be written. */
+  /** Gives up the row first: a node must not write for a shard that is no longer promised to it. */
   async drop(nodeId: string, shards: readonly number[]): Promise<void> {
     await this.#options.shards.drop(nodeId, shards);
     await this.#options.etcd.remove(shards.map((id) => ({ key: this.#shardKey(id), value: nodeId })));
@@ -114,40 +111,40 @@ export class EtcdRegistry implements Registry {
     await etcd.revoke(this.#lease);
   }
 
-  /** A lease may end before anything is put under it: the process was halted, or etcd lost it. Nobody knew of it: another serves. */
+  /** A lease may end before its first write: the process was halted, or etcd lost it. No other node knew of it, so another lease is as good. */
   async #enter(nodeId: string, report: NodeReport): Promise<void> {
     const { etcd, leaseMs } = this.#options;
-    for (let tried = 0; tried < mostLeases; tried++) {
+    for (let tried = 0; tried < maxLeases; tried++) {
       this.#lease = await etcd.grant(leaseMs);
-      this.#said = "";
-      if (await this.#say(nodeId, report)) return;
+      this.#stored = "";
+      if (await this.#store(nodeId, report)) return;
     }
-    throw new CarillonError("etcd_unavailable", `etcd let ${mostLeases} new leases end before they were used.`);
+    throw new CarillonError("etcd_unavailable", `etcd let ${maxLeases} new leases end before they were used.`);
   }
 
   /** false: the lease has ended. */
-  async #say(nodeId: string, { takesShards }: NodeReport): Promise<boolean> {
+  async #store(nodeId: string, { takesShards }: NodeReport): Promise<boolean> {
     const value = JSON.stringify({ name: this.#options.node.name, takesShards });
-    if (value === this.#said) return true;
+    if (value === this.#stored) return true;
     if (!(await this.#options.etcd.put({ key: this.#nodeKey(nodeId), value }, this.#lease))) return false;
-    this.#said = value;
+    this.#stored = value;
     return true;
   }
 
-  async #bury(rows: readonly NodeRow[]): Promise<void> {
+  async #removeDead(rows: readonly NodeRow[]): Promise<void> {
     for (const { id, name, heartbeat } of rows) {
       if (!(await this.#options.nodes.remove(id, heartbeat))) continue;
-      this.#roll.strike(id);
+      this.#changes.forget(id);
       this.#options.onEvent({ type: "node.dead", nodeId: id, name, by: "expired_lease" });
     }
   }
 
   #toMember({ key, value }: Entry): Member {
-    const said: Json = JSON.parse(value);
+    const stored: Json = JSON.parse(value);
     return {
       id: key.slice(this.#nodeKey("").length),
-      name: text(field(said, "name")),
-      takesShards: field(said, "takesShards") === true,
+      name: text(field(stored, "name")),
+      takesShards: field(stored, "takesShards") === true,
     };
   }
 
@@ -158,4 +155,9 @@ export class EtcdRegistry implements Registry {
   #shardKey(id: number | ""): string {
     return `${this.#options.prefix}/shard/${id}`;
   }
+}
+
+/** Membership and promises in etcd; the fence stays in PostgreSQL. */
+export function etcdCoordinator(options: MemberOptions & EtcdRegistryOptions): Coordinator {
+  return new ClusterMember(options, new EtcdRegistry(options));
 }

@@ -1,17 +1,19 @@
-import type { HeldShard, LineageRow, NodeRow, NodeStore, ShardRow, ShardStore } from "@carillon/store";
-import type { IncarnationLock } from "../member/row-registry.js";
+import type { HeldShard, NodeRow, NodeStore, ShardRow, ShardStore, TimelineRow } from "@carillon/store";
+import { ClusterMember, type MemberOptions } from "../cluster-member.js";
+import type { Coordinator } from "../coordinator.js";
+import { type IncarnationLock, RowRegistry } from "../postgres/row-registry.js";
 
-/** The jump of epochs when leases are void, as in shard.void. */
+/** How far epochs jump when leases are voided, as in shard.void. */
 const jump = 1_048_576;
 
 /**
- * What PostgreSQL is to the nodes, in one process: rows of nodes and shards, and locks. Each call is one step, as a
- * statement is. Tests move `lineage` and `serverStart` to play a failover or a restart.
+ * The cluster's tables in one process: rows of nodes and shards, and locks. Each call is atomic, as a statement is. Tests change
+ * `timeline` and `serverStart` to simulate a failover or a restart.
  */
 export class MemoryCluster {
   readonly nodes: NodeStore;
   readonly shards: ShardStore;
-  lineage = "1";
+  timeline = "1";
   serverStart = "1";
   readonly #nodes = new Map<string, Omit<NodeRow, "locked" | "serverStart">>();
   readonly #locks = new Set<string>();
@@ -89,23 +91,31 @@ export class MemoryCluster {
       },
       drop: async (owner, shards) => give((row) => row.owner === owner && shards.includes(row.id)),
       release: async (owner) => give((row) => row.owner === owner).length,
-      lineage: async (): Promise<LineageRow> => ({
-        lineage: this.lineage,
+      timeline: async (): Promise<TimelineRow> => ({
+        timeline: this.timeline,
         flushed: String(this.#beats),
         remembered: this.#remembered,
       }),
-      rememberLineage: async (lineage) => {
-        this.#remembered ??= lineage;
+      rememberTimeline: async (timeline) => {
+        this.#remembered ??= timeline;
       },
-      voidAll: async (lineage, remembered) => this.#void(lineage, remembered),
+      voidAll: async (timeline, remembered) => this.#void(timeline, remembered),
     };
   }
 
-  #void(lineage: string, remembered: string): boolean {
+  #void(timeline: string, remembered: string): boolean {
     if (this.#remembered !== remembered) return false;
-    this.#remembered = lineage;
+    this.#remembered = timeline;
     this.#nodes.clear();
     this.#rows = this.#rows.map((row) => ({ ...row, owner: null, epoch: row.epoch + jump }));
     return true;
   }
+}
+
+/** The twin in memory: the same rules as over PostgreSQL, on rows that live in this process. */
+export function memoryCoordinator(options: MemberOptions, cluster: MemoryCluster): Coordinator {
+  const { nodes, shards } = cluster;
+  const lock = cluster.lock();
+  const registry = new RowRegistry({ ...options, nodes, shards, lock, alone: false, wake: () => undefined });
+  return new ClusterMember(options, registry);
 }

@@ -256,7 +256,7 @@ function demandOf({ slots, plan, limitsRevision }: Claim): Omit<Demand, "gateway
     limitsRevision,
     sessions: slots.sessions.map((session) => session.id),
     slots: slots.order,
-    free: slots.free,
+    freeSlots: slots.free,
     reads: plan.scans.map((scan) => scan.read),
     quotas: plan.quotas,
   };

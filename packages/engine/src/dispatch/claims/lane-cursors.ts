@@ -65,7 +65,7 @@ export class LaneCursor {
     this.#held = held;
   }
 
-  /** A held lane is not open, whatever runs it has. */
+  /** A held lane is not open, even if runs wait in it. */
   get isOpen(): boolean {
     return this.isHeld ? this.#admitsOne : this.#isOpen;
   }

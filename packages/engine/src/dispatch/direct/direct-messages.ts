@@ -96,7 +96,7 @@ export function toDirectRun(stored: StoredRun): ClaimedRun {
     trigger: "once",
     deadline: null,
     isStopped: false,
-    isBegun: false,
+    isStarted: false,
   };
 }
 

@@ -35,7 +35,7 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     // The attempt goes on: its timeout and the deadline of its run hold as if a worker executed it.
     const timeoutAt = startedAt + (timeoutOf(run.policy) ?? Infinity);
     const until = Math.max(now, Math.min(now + outcome.waitMs, timeoutAt, run.deadline ?? Infinity));
-    return { kind: "wait", run: { id, fence, session, until, begunAt: startedAt } };
+    return { kind: "wait", run: { id, fence, session, until, startedAt } };
   }
   if (outcome.kind === "cancelled") {
     const { error } = outcome;

@@ -261,7 +261,7 @@ function errorOf(decision: Decision): RunError | null {
   return decision.kind === "finish" && decision.run.status === "failed" ? decision.run.error : null;
 }
 
-function notCallable({ id, fence, session, begunAt: startedAt }: AwaitingRun): FinishedRun {
+function notCallable({ id, fence, session, startedAt }: AwaitingRun): FinishedRun {
   const message = "The handler waits for a callback that it never opened.";
   const error = named({ type: "CallbackNotOpen", message, retryable: false });
   return { id, fence, session, status: "failed", reason: "handler_error", output: "null", error, startedAt };

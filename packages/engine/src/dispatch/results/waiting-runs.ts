@@ -94,7 +94,7 @@ export class WaitingRuns {
     const ended = called.flatMap((one) => {
       const run = runs.find(({ id, fence }) => id === one.id && fence === one.fence);
       if (run === undefined) return [];
-      const startedAgoMs = one.begunAt === null ? 0 : Math.max(0, at - one.begunAt);
+      const startedAgoMs = one.startedAt === null ? 0 : Math.max(0, at - one.startedAt);
       const outcome = outcomeOf(one, run, at);
       return [{ run, completion: { runId: run.id, fence: run.fence, startedAgoMs, outcome } }];
     });
@@ -110,10 +110,10 @@ export class WaitingRuns {
   }
 }
 
-function outcomeOf({ answer, begunAt }: CalledRun, run: ClaimedRun, now: Instant): Outcome {
+function outcomeOf({ answer, startedAt }: CalledRun, run: ClaimedRun, now: Instant): Outcome {
   const isOver = run.isStopped || (run.deadline !== null && now >= run.deadline);
   // A success counts, although the run was cancelled.
   if (answer?.status === "succeeded") return callbackOutcome(answer);
   if (isOver) return { kind: "cancelled", error: answer === null ? null : answer.error };
-  return answer === null ? callbackTimeoutOutcome(begunAt === null ? 0 : now - begunAt) : callbackOutcome(answer);
+  return answer === null ? callbackTimeoutOutcome(startedAt === null ? 0 : now - startedAt) : callbackOutcome(answer);
 }

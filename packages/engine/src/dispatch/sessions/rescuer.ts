@@ -1,5 +1,5 @@
 import { type DeadSession, freedBy, type LostRun, type RunStore, type SessionStore } from "@carillon/store";
-import { SilenceWatch } from "../../cluster/detection/heartbeat-monitor.js";
+import { HeartbeatMonitor } from "../../cluster/detection/heartbeat-monitor.js";
 import { announceEnded, emitLateEnds } from "../../runs/run-events.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { EngineLimits } from "../../options.js";
@@ -21,7 +21,7 @@ const sweepsPerReason = 3;
 /** Gives the runs of dead workers to others. Safe on every node at once: the session's row decides. */
 export class Rescuer {
   readonly #context: RescuerContext;
-  readonly #monitor: SilenceWatch;
+  readonly #monitor: HeartbeatMonitor;
   #known: ReadonlySet<string> = new Set();
   /** Sessions that this node declared dead and has not announced: the next sweep counts the runs that each left. */
   #unannounced: DeadSession[] = [];
@@ -31,7 +31,7 @@ export class Rescuer {
   constructor(context: RescuerContext) {
     this.#context = context;
     const limitMs = context.limits.workerTimeoutMs;
-    this.#monitor = new SilenceWatch({ limitMs, longestGapMs: limitMs / 2 });
+    this.#monitor = new HeartbeatMonitor({ limitMs, maxGapMs: limitMs / 2 });
     context.loops.register("rescuer", async () => ((await this.tick()) > 0 ? 0 : limitMs / 5));
   }
 

@@ -76,8 +76,8 @@ export class SessionMonitor {
   }
 
   /** Runs that may not wait at a worker are started with their claim. */
-  readonly #isStarted = ({ isBegun, lane }: ClaimedRun): boolean =>
-    isBegun || (this.#context.store.lanes.get(lane)?.kind ?? "plain") !== "plain";
+  readonly #isStarted = ({ isStarted, lane }: ClaimedRun): boolean =>
+    isStarted || (this.#context.store.lanes.get(lane)?.kind ?? "plain") !== "plain";
 
   /** A worker lives and does not end its run in time: the attempt is over, and a later result of it is refused. */
   async #endOverdue(session: WorkerSession): Promise<void> {

@@ -71,7 +71,7 @@ export class WorkerSession {
   /** How often an operator changed the state of the worker at this node. */
   stateRequests = 0;
   #isBeingVerified = false;
-  /** How often the database was asked for the runs that the session holds. */
+  /** How often the runs that the session holds were read from the database. */
   verifications = 0;
   /** The runs that the session held when this node took it over, and when: the node before may have ended some of them since. */
   takenOver: { readonly runs: readonly ClaimedRun[]; readonly at: DurationMs } | null = null;

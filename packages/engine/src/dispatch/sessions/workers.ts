@@ -2,7 +2,7 @@ import type { SessionKind, SessionStore, WorkerState, WorkerView } from "@carill
 import type { EngineContext } from "../../context.js";
 import type { Page, PageRequest } from "../../requests.js";
 import type { ServedSessions } from "./served-sessions.js";
-import { type RunToServe, type Served, type Unserved, whoServes, whyUnserved } from "./why-unserved.js";
+import { type RunToServe, type Unserved, whyUnserved } from "./why-unserved.js";
 
 type WorkersContext = Pick<EngineContext, "inNamespace"> & { readonly store: { readonly sessions: SessionStore } };
 
@@ -41,11 +41,6 @@ export class Workers {
   /** Null: some live worker can take such runs. */
   whyUnserved(namespace: string, run: RunToServe): Promise<Unserved | null> {
     return this.#context.inNamespace(namespace, async (id) => whyUnserved(run, await this.#kinds(id, run)));
-  }
-
-  /** The live workers that can take the run, or why none can. */
-  async whoServes(namespaceId: number, run: RunToServe): Promise<Served | Unserved> {
-    return whoServes(run, await this.#kinds(namespaceId, run));
   }
 
   #kinds(namespaceId: number, { task }: RunToServe): Promise<readonly SessionKind[]> {

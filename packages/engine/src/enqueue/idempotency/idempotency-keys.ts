@@ -1,6 +1,6 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { BegunCall, OwnCall } from "./receipts.js";
-import type { KeyedCall, KeyUse, ReceiptStore } from "@carillon/store";
+import type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "@carillon/store";
+import type { Receipt } from "../../requests.js";
 
 export interface KeyBookOptions {
   readonly receipts: ReceiptStore;
@@ -17,7 +17,7 @@ const mostTries = 5;
  * Calls that may be repeated. The key's row is taken before the call is looked at; what the call does is noted there in its own
  * transaction, so that a repeat finds it whatever died in between; the answer follows.
  */
-export class KeyBook {
+export class IdempotencyKeys {
   readonly #options: KeyBookOptions;
 
   constructor(options: KeyBookOptions) {
@@ -53,4 +53,28 @@ export class KeyBook {
       refused: () => receipts.forget(use),
     };
   }
+}
+
+/** A call under its key. Exactly one of `answered` and `refused` ends it. */
+export interface OwnCall {
+  readonly state: "own";
+  readonly receipt: Receipt;
+  answered(answer: KeptAnswer): Promise<void>;
+  /** It did nothing: the key may be used again. */
+  refused(): Promise<void>;
+}
+
+/**
+ * done: what was answered before; effect: it was done, and whoever did it died before the answer was kept; busy: somebody works on
+ * it; other: the key was used for another request.
+ */
+export type BegunCall =
+  | OwnCall
+  | { readonly state: "done"; readonly answer: KeptAnswer }
+  | { readonly state: "effect"; readonly effect: Effect }
+  | { readonly state: "busy" }
+  | { readonly state: "other" };
+
+export interface Receipts {
+  beginCall(namespace: string, call: KeyedCall): Promise<BegunCall>;
 }

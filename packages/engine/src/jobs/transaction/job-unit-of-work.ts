@@ -50,11 +50,6 @@ export interface JobUnitOfWorkOptions {
   readonly rank?: RankRun;
 }
 
-/** The store with the unit of work over its jobs. */
-export interface JobTransactionStore extends Store {
-  readonly unitOfWork: JobUnitOfWork;
-}
-
 /** Reads locked jobs into drafts and writes the drafts back: a few statements for any number of jobs. */
 export class JobUnitOfWork {
   readonly reads: JobTransactionReads;

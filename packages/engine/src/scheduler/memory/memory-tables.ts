@@ -1,7 +1,5 @@
-import type { Instant } from "@carillon/core";
-import type { DueState, Fence, LedgerEntry, NamespaceWindows, Terms } from "@carillon/store";
-import type { EndedRun, MemoryJob, MemoryRange, MemoryRun } from "./memory-rows.js";
-import { Rows } from "./rows.js";
+import type { FinalRunStatus, Instant, LiveRunStatus, RunPolicy } from "@carillon/core";
+import type { DueState, Fence, LedgerEntry, LockedJob, NamespaceWindows, NewJob, Terms } from "@carillon/store";
 
 export interface MemoryTablesOptions {
   /** The database's clock. */
@@ -173,4 +171,143 @@ function index<Key, Row>(by: Map<Key, Map<string, Row>>, key: Key, id: string, r
     if (known?.delete(id) === true && known.size === 0) by.delete(key);
   } else if (known === undefined) by.set(key, new Map([[id, row]]));
   else known.set(id, row);
+}
+
+type Watcher<Row> = (before: Row | undefined, after: Row | undefined) => void;
+
+/** The rows of one table by their key. Rows are replaced, never changed, so that a transaction can be taken back. */
+class Rows<Row> {
+  readonly #rows = new Map<string, Row>();
+  readonly #watch: Watcher<Row>;
+  /** What was there before, in the order of the writes, while a transaction is under way. */
+  #before: [key: string, row: Row | undefined][] | null = null;
+
+  /** `watch` is told of every write, those that take others back included. */
+  constructor(watch: Watcher<Row> = () => undefined) {
+    this.#watch = watch;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(key: string): Row | undefined {
+    return this.#rows.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#rows.has(key);
+  }
+
+  values(): IterableIterator<Row> {
+    return this.#rows.values();
+  }
+
+  /** undefined removes the row. */
+  set(key: string, row: Row | undefined): void {
+    const before = this.#rows.get(key);
+    this.#before?.push([key, before]);
+    if (row === undefined) this.#rows.delete(key);
+    else this.#rows.set(key, row);
+    this.#watch(before, row);
+  }
+
+  begin(): void {
+    this.#before = [];
+  }
+
+  commit(): void {
+    this.#before = null;
+  }
+
+  rollback(): void {
+    const writes = this.#before ?? [];
+    this.#before = null;
+    for (const [key, row] of writes.toReversed()) this.set(key, row);
+  }
+}
+
+/** A job with its due state: a row of `job` and one of `job_due`. */
+export type MemoryJob = Omit<LockedJob, "windows" | "now">;
+
+/** A live run. */
+export interface MemoryRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly lane: number;
+  readonly state: LiveRunStatus;
+  readonly stateReason: string | null;
+  readonly priority: number;
+  readonly rank: number;
+  readonly runAt: Instant;
+  readonly nominal: Instant;
+  readonly createdAt: Instant;
+  readonly trigger: string;
+  readonly task: string;
+  readonly queue: string;
+  readonly payload: unknown;
+  readonly policy: RunPolicy;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+  readonly version: number | null;
+  readonly serial: boolean;
+  readonly untracked: boolean;
+  /** Its worker is asked to stop. */
+  readonly cancelReason: string | null;
+  readonly sessionId: string | null;
+}
+
+/** A run in history. */
+export interface EndedRun {
+  readonly run: MemoryRun;
+  readonly status: FinalRunStatus;
+  readonly reason: string | null;
+  readonly finishedAt: Instant;
+}
+
+/** A range of the ledger. */
+export interface MemoryRange extends LedgerEntry {
+  readonly recordedAt: Instant;
+}
+
+/** Stores a job as job.insert does. */
+export function insertJob(tables: MemoryTables, job: NewJob): void {
+  const { id, namespaceId, shard, lane, key, task, queue, priority, payload, schedule, policy, labels, owner } = job;
+  const place = { id, namespaceId, shard, lane, key, task, queue, priority, payload, schedule, policy, labels, owner };
+  const now = tables.now();
+  const due: DueState = {
+    class: job.class,
+    state: job.state,
+    version: 1,
+    nominal: job.nextNominal,
+    fireAt: job.nextFireAt,
+    firedThrough: null,
+    firedCount: 0,
+    maxRuns: job.maxRuns,
+    overlap: job.overlap,
+    runsMade: 0,
+    runIds: [],
+    ledgerFrom: null,
+    ledgerReason: null,
+    catchUpTo: job.catchUpTo,
+    stateReason: null,
+  };
+  tables.jobs.set(id, {
+    ...place,
+    firing: job.firing,
+    createdAt: now,
+    updatedAt: now,
+    definedAt: null,
+    pause: null,
+    endedAt: null,
+    due,
+  });
+}
+
+/** Throws as a trigger or a constraint does that rejects one row. */
+export function refusePoisoned(tables: MemoryTables, jobId: string): void {
+  if (!tables.poisoned.has(jobId)) return;
+  throw Object.assign(new Error(`no run of job ${jobId} can be stored`), { code: "P0001" });
 }

@@ -1,18 +1,16 @@
 import { CarillonError, type FinalRunStatus, type Instant, type JobSpec } from "@carillon/core";
+import type { NewRun } from "@carillon/store";
+import { rankByPriority } from "../../catalog/rank-run.js";
+import { membershipOf } from "../../cluster/coordinator.js";
 import { MemoryCluster } from "../../cluster/memory/memory-cluster.js";
 import { planJob } from "../../jobs/plan-job.js";
-import { rankByPriority } from "../../catalog/rank-run.js";
 import { OverlapAdmitter } from "../../jobs/transaction/overlap-admitter.js";
-import type { NewRun } from "@carillon/store";
 import { noCalendars } from "../../schedules/named-calendars.js";
 import { ScheduleCache } from "../../schedules/schedule-cache.js";
 import { Scheduler } from "../scheduler.js";
 import { memoryFireStore, memoryUnitOfWork } from "./memory-fire-store.js";
-import { insertJob } from "./memory-jobs.js";
-import type { MemoryRun } from "./memory-rows.js";
-import { endRun } from "./memory-runs.js";
-import { MemoryTables } from "./memory-tables.js";
-import { membershipOf } from "../../cluster/coordinator.js";
+import { endRun } from "./memory-settlement.js";
+import { type MemoryRun, MemoryTables, insertJob } from "./memory-tables.js";
 
 export interface VirtualScheduleOptions {
   readonly now: () => Instant;
@@ -81,7 +79,7 @@ export class VirtualSchedule {
     if (planned.kind === "job") insertJob(this.#tables, planned.job);
     else this.#insertRun(planned.run);
     if (spec.key !== undefined) this.#keys.add(spec.key);
-    this.#scheduler.hintShards([shard]);
+    this.#scheduler.readShards([shard]);
     return place.id;
   }
 
@@ -98,7 +96,7 @@ export class VirtualSchedule {
     while (this.nextAt <= this.#options.now()) {
       const before = this.nextAt;
       await this.#scheduler.tick();
-      if (this.nextAt === before) this.#scheduler.hintShards([shard]);
+      if (this.nextAt === before) this.#scheduler.readShards([shard]);
     }
   }
 
@@ -115,7 +113,7 @@ export class VirtualSchedule {
     const run = this.#tables.runs.get(id);
     if (run === undefined) return;
     this.#tables.runs.set(id, { ...run, state: "retrying", sessionId: null, runAt });
-    this.#scheduler.hintShards([shard]);
+    this.#scheduler.readShards([shard]);
   }
 
   async end(id: string, status: FinalRunStatus, reason: string | null): Promise<void> {
@@ -136,7 +134,7 @@ export class VirtualSchedule {
 
   async #own(rows: MemoryCluster, nodeId: string): Promise<void> {
     for (const { id, epoch } of await rows.shards.take(nodeId, await rows.shards.list())) this.#epochs.set(id, epoch);
-    this.#scheduler.hintShards([shard]);
+    this.#scheduler.readShards([shard]);
   }
 
   #insertRun({ runAt, deadline: _deadline, ...run }: NewRun): void {

@@ -15,8 +15,8 @@ const endNewest = async (id: string): Promise<void> => {
   await h.select("delete from carillon.run where id = $1", run?.["id"]);
 };
 
-describe("overlap", () => {
-  it("makes one run after the other under skip, and none is left out for the sake of another of its own", async () => {
+describe("the overlap policy in a backfill", () => {
+  it("makes one run after the other under skip, and skips none because of its own runs", async () => {
     const job = await h.settledJob(overlapping("skip"));
     const { id } = await h.start(job, 3);
     for (const place of [2, 1, 0]) {
@@ -27,7 +27,7 @@ describe("overlap", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 3, skipped: 0 });
   });
 
-  it("leaves out under skip what another live run is in the way of, at its rate, with a ledger entry", async () => {
+  it("skips instants under skip while another run is live, at its rate, with a ledger entry", async () => {
     const job = await h.settledJob(overlapping("skip"));
     const other = await runNow(job);
     const { id } = await h.start(job, 4, { perSecond: 10 });
@@ -44,7 +44,7 @@ describe("overlap", () => {
     ]);
   });
 
-  it("asks no policy with force", async () => {
+  it("is ignored with force", async () => {
     const job = await h.settledJob(overlapping("skip"));
     await runNow(job);
     const { id } = await h.start(job, 3, { force: true });
@@ -53,7 +53,7 @@ describe("overlap", () => {
     expect(await h.runs(job)).toHaveLength(4);
   });
 
-  it("lets runs wait for one another under queue_all, the oldest first, up to its concurrency", async () => {
+  it("queues runs under queue_all, the oldest first, up to the concurrency", async () => {
     const job = await h.settledJob(overlapping("queue_all"));
     await h.start(job, 5, { concurrency: 3 });
     await h.drain();
@@ -61,7 +61,7 @@ describe("overlap", () => {
     expect(await h.places(job)).toEqual([4, 3, 2]);
   });
 
-  it("lets one run wait under queue_one for another's end", async () => {
+  it("queues one run under queue_one until another ends", async () => {
     const job = await h.settledJob(overlapping("queue_one"));
     await runNow(job);
     await h.start(job, 3);
@@ -69,7 +69,7 @@ describe("overlap", () => {
     expect((await h.runs(job)).map((run) => run["state"])).toEqual(["blocked", "queued"]);
   });
 
-  it("takes the place of others under cancel_running, and not of its own", async () => {
+  it("cancels other runs under cancel_running, but not its own", async () => {
     const job = await h.settledJob(overlapping("cancel_running"));
     const other = await runNow(job);
     await startRuns(h, job);
@@ -84,8 +84,8 @@ describe("overlap", () => {
   });
 });
 
-describe("an abort", () => {
-  it("makes no more runs, lets those go on that were made, and is answered the same again", async () => {
+describe("the abort of a backfill", () => {
+  it("makes no more runs, does not cancel those made, and can be repeated", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { perSecond: 10 });
     await h.node.runner.tick();
@@ -98,7 +98,7 @@ describe("an abort", () => {
     expect(await h.api.abortBackfill("default", h.fence.node, actor)).toBeNull();
   });
 
-  it("of one that is done changes nothing", async () => {
+  it("changes nothing when the backfill is done", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 2);
     await h.drain();
@@ -106,7 +106,7 @@ describe("an abort", () => {
     expect(await h.api.abortBackfill("default", id, actor)).toEqual(done);
   });
 
-  it("comes with the cancellation of the job, at once", async () => {
+  it("happens at once when the job is cancelled", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { perSecond: 10 });
     await h.node.runner.tick();
@@ -116,7 +116,7 @@ describe("an abort", () => {
     expect(await h.runs(job)).toEqual([]);
   });
 
-  it("comes with the next step when a node of another version cancelled the job", async () => {
+  it("happens with the next step when a node of another version cancelled the job", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5);
     await h.select("update carillon.job set ended_at = clock_timestamp() where id = $1", job);
@@ -127,7 +127,7 @@ describe("an abort", () => {
 });
 
 describe("backfills of a job", () => {
-  it("are listed newest first, in pages, in their own namespace only [INV-7]", async () => {
+  it("are listed newest first, in pages, only in their own namespace [INV-7]", async () => {
     const job = await h.settledJob(allowing);
     const ids: string[] = [];
     for (let count = 1; count <= 3; count += 1) ids.unshift((await h.start(job, count)).id);

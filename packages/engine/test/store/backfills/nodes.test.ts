@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 const allowing = overlapping("allow");
-/** A node whose every statement goes through the frail.proxy. */
+/** A node whose statements all pass through frail.proxy. */
 const frailNode = (): BackfillNode => h.makeNode(h.fence, createEngineStore(frail.database));
 
 async function failing(node: BackfillNode): Promise<void> {
@@ -28,10 +28,10 @@ async function failing(node: BackfillNode): Promise<void> {
 /** The whole text of the statement: a transaction begins as "read committed". */
 const commit = "commit\0";
 
-/** A moment of a step, and how the node's way to the database is lost there. */
+/** A moment of a step at which the node's connection to the database breaks. */
 interface Probe {
   readonly moment: string;
-  /** Whether the step is done although the node cannot know. */
+  /** Whether the step is committed although the node cannot know. */
   readonly isDone: boolean;
   breakIt(node: BackfillNode): Promise<void>;
 }
@@ -81,8 +81,8 @@ const probes: readonly Probe[] = [
   },
 ];
 
-/** The server notices a broken connection a moment later, and holds until then what its transaction had locked. */
-async function untilNobodyIsAtWork(): Promise<void> {
+/** The server notices a broken connection a moment later and holds the locks of its transaction until then. */
+async function untilNoTransactionIsOpen(): Promise<void> {
   const text =
     "select 1 from pg_stat_activity where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()";
   while ((await h.db.query({ text })).rowCount > 0);
@@ -91,7 +91,7 @@ async function untilNobodyIsAtWork(): Promise<void> {
 const named = probes.map((probe) => [probe.moment, probe] as const);
 
 describe("every instant gets one run although the node's connection is lost", () => {
-  it.each(named)("%s, and the node goes on [INV-1]", async (_moment, { breakIt, isDone }) => {
+  it.each(named)("%s, and the same node continues [INV-1]", async (_moment, { breakIt, isDone }) => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 4, { perSecond: 20 });
     const node = frailNode();
@@ -108,7 +108,7 @@ describe("every instant gets one run although the node's connection is lost", ()
     const { id } = await h.start(job, 4, { perSecond: 20 });
     const node = frailNode();
     await breakIt(node);
-    await untilNobodyIsAtWork();
+    await untilNoTransactionIsOpen();
     const other = h.makeNode(await h.takeAll(newId()));
     await h.drain(other);
     expect(await h.places(job)).toEqual([3, 2, 1, 0]);
@@ -122,8 +122,8 @@ describe("every instant gets one run although the node's connection is lost", ()
   });
 });
 
-describe("two nodes", () => {
-  it("of which one has lost the shard: its steps change nothing [INV-2]", async () => {
+describe("two nodes with the same backfill", () => {
+  it("ignore the steps of the one that lost the shard [INV-2]", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 3);
     const heir = h.makeNode(await h.takeAll(newId()));
@@ -133,7 +133,7 @@ describe("two nodes", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 3 });
   });
 
-  it("that both believe they own the shard make each run once [INV-1]", async () => {
+  it("make each run once although both believe they own the shard [INV-1]", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 60, { perSecond: 1_000, concurrency: 60 });
     const nodes = [h.node, h.makeNode(h.fence), h.makeNode(h.fence)];
@@ -145,7 +145,7 @@ describe("two nodes", () => {
     expect(await h.get(id)).toMatchObject({ made: 60, passed: 0 });
   });
 
-  it("of which one steps while the other takes the shard: it is taken after the step or before it, never inside [INV-2]", async () => {
+  it("move the shard before or after a step, never during it [INV-2]", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 2);
     const shard = Number((await h.due(job))["shard"]);
@@ -160,8 +160,8 @@ describe("two nodes", () => {
   });
 });
 
-describe("a step", () => {
-  it("leaves a job alone that somebody holds, and does not wait for it", async () => {
+describe("a step of a backfill", () => {
+  it("skips a job that another transaction holds, and does not wait for it", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 2);
     await h.db.transaction(async (tx) => {
@@ -173,7 +173,7 @@ describe("a step", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 2 });
   });
 
-  it("that fails does not keep other backfills from theirs", async () => {
+  it("does not delay other backfills when it fails", async () => {
     const [bad, good] = [await h.settledJob(allowing), await h.settledJob(allowing)];
     const broken = await h.start(bad, 2);
     const sound = await h.start(good, 2);
@@ -183,7 +183,7 @@ describe("a step", () => {
     expect(await h.get(broken.id)).toMatchObject({ state: "running", made: 0, through: null });
   });
 
-  it("looks often while there is something to do, and seldom when there is not", async () => {
+  it("is followed by the next within the poll interval while a backfill runs, and by a scan every 5 s otherwise", async () => {
     await h.node.runner.tick();
     expect(h.node.runner.idleMs).toBe(5_000);
     const job = await h.settledJob(allowing);

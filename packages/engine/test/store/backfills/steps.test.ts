@@ -12,7 +12,7 @@ afterAll(() => h.close());
 const allowing = overlapping("allow");
 
 describe("a backfill", () => {
-  it("makes one run for each instant of its range, with an identity of its own, and moves no schedule [INV-1]", async () => {
+  it("makes one run per instant of its range, with its own identity, and does not change the schedule [INV-1]", async () => {
     const job = await h.settledJob(allowing);
     const before = await h.due(job);
     const { id } = await h.start(job, 5);
@@ -38,7 +38,7 @@ describe("a backfill", () => {
     });
   });
 
-  it("is counted without being written", async () => {
+  it("is counted without a write", async () => {
     const job = await h.settledJob();
     const request = { ...defaults, ...lastOf(h, 48) };
     expect(await h.api.countBackfill("default", { id: job }, request)).toBe(48);
@@ -60,7 +60,7 @@ describe("a backfill", () => {
     expect(await h.places(job)).toEqual([1]);
   });
 
-  it("makes as many runs at a time as its rate allows in a tenth of a second, and then waits", async () => {
+  it("makes as many runs at once as its rate allows in a tenth of a second, then waits", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 30, { perSecond: 50 });
     const made: number[] = [];
@@ -101,7 +101,7 @@ describe("a backfill", () => {
     await h.api.abortBackfill("default", id, actor);
   });
 
-  it("goes through a range in which everything ran without its rate being charged", async () => {
+  it("passes instants that ran already without spending its rate", async () => {
     const job = await h.settledJob(allowing);
     const first = await h.start(job, 700);
     await h.drain();
@@ -111,7 +111,7 @@ describe("a backfill", () => {
     expect(await h.get(second.id)).toMatchObject({ state: "done", made: 0, passed: 700 });
   });
 
-  it("spends nothing of max_runs, runs while the job is paused, and after it is over", async () => {
+  it("does not spend max_runs, and runs while the job is paused and after it completed", async () => {
     const schedule = { kind: "every", everyMs: period, anchor: h.last - 1_000 * period, maxRuns: 1 } as const;
     const job = await h.settledJob({ ...allowing, schedule });
     await h.api.pauseJob("default", { id: job }, { reason: null, until: null, missed: "none" }, actor);
@@ -126,7 +126,7 @@ describe("a backfill", () => {
     expect((await h.due(job))["state"]).toBe("completed");
   });
 
-  it("leaves to the schedule what it has not settled, and goes on once it has [INV-1]", async () => {
+  it("waits for occurrences that the schedule has not fired or skipped yet [INV-1]", async () => {
     const job = await h.recurring(allowing, 1);
     const { id } = await h.start(job, 4);
     await h.drain();
@@ -140,8 +140,8 @@ describe("a backfill", () => {
   });
 });
 
-describe("instants that ran", () => {
-  it("are left out with a ledger entry, wherever their run is [INV-1]", async () => {
+describe("instants that ran already", () => {
+  it("are passed with a ledger entry, whether their run is live or in history [INV-1]", async () => {
     const job = await h.recurring(allowing, 2);
     for (let count = 0; count < 3; count += 1) await h.fire(job);
     const [ended] = await h.runs(job);
@@ -157,7 +157,7 @@ describe("instants that ran", () => {
     ]);
   });
 
-  it("are run again when that is asked for", async () => {
+  it("are run again if the request repeats them", async () => {
     const job = await h.recurring(allowing, 1);
     for (let count = 0; count < 2; count += 1) await h.fire(job);
     const { id } = await h.start(job, 2, { repeats: true });
@@ -167,7 +167,7 @@ describe("instants that ran", () => {
     expect(await h.ledger(job)).toEqual([]);
   });
 
-  it("are also those of an earlier backfill; a third one does not count them twice in the ledger", async () => {
+  it("include those of an earlier backfill, and a third backfill does not count them twice in the ledger", async () => {
     const job = await h.settledJob(allowing);
     await h.start(job, 2);
     await h.drain();
@@ -183,7 +183,7 @@ describe("instants that ran", () => {
     ]);
   });
 
-  it("are not known any more once history has forgotten them", async () => {
+  it("are unknown once retention has deleted their history", async () => {
     const job = await h.settledJob(allowing);
     await h.start(job, 2);
     await h.drain();

@@ -67,7 +67,7 @@ async function node(): Promise<{ tick(): Promise<void> }> {
   const shards = h.fence.shards.map(({ id }) => id);
   return {
     async tick() {
-      scheduler.hintShards(shards);
+      scheduler.readShards(shards);
       // A few shards are read with each tick.
       for (let ticks = 0; ticks < 50 && scheduler.idleMs < 1_000; ticks += 1) await scheduler.tick();
     },

@@ -42,7 +42,7 @@ function window(mode: "hold" | "skip", queue: string): MaintenanceWindow {
 /** Lets the scheduler look, as its loop would, until it has said what is waited for. */
 async function until(type: EngineEvent["type"], jobId: string): Promise<void> {
   const isSaid = (event: EngineEvent): boolean => event.type === type && "jobId" in event && event.jobId === jobId;
-  scheduler.hintShards(h.fence.shards.map((shard) => shard.id));
+  scheduler.readShards(h.fence.shards.map((shard) => shard.id));
   while (!events.some(isSaid)) await scheduler.tick();
 }
 
@@ -95,12 +95,12 @@ describe("a maintenance window", () => {
   it("holds due occurrences inside a holding window, and fires them when the window is deleted", async () => {
     await h.api.putWindow("default", window("hold", "holding"), actor);
     const id = await h.recurring({ queue: "holding", schedule: every(h.last) });
-    scheduler.hintShards([shardOf(id, 1_024)]);
+    scheduler.readShards([shardOf(id, 1_024)]);
     const due = async (): Promise<unknown> => (await h.due(id))["next_fire_at"];
     while ((await due()) !== h.last + day) await scheduler.tick();
     expect(await h.runs(id)).toEqual([]);
     await h.store.windows.delete(1, "hold-holding");
-    scheduler.hintWindows();
+    scheduler.windowsChanged();
     await until("run.fired", id);
     expect(await h.runs(id)).toMatchObject([{ nominal_at: h.last }]);
   });

@@ -8,17 +8,17 @@ import { eventually } from "../../../../store/test/store/db/support.js";
 /** Events of one node, to wait for. */
 class Events {
   readonly list: EngineEvent[] = [];
-  #look: () => void = () => undefined;
+  #check: () => void = () => undefined;
 
   readonly take = (event: EngineEvent): void => {
     this.list.push(event);
-    this.#look();
+    this.#check();
   };
 
   async until(holds: () => boolean): Promise<void> {
     if (holds()) return;
     await new Promise<void>((resolve) => {
-      this.#look = () => holds() && resolve();
+      this.#check = () => holds() && resolve();
     });
   }
 
@@ -73,7 +73,7 @@ async function untilLocksWereSeen({ database, engine }: Node): Promise<void> {
 }
 
 describe("two engines over one database", () => {
-  it("share the shards as soon as the second joins, and give them back when one stops", async () => {
+  it("share the shards as soon as the second joins, and take them over when one stops", async () => {
     const a = await start("a");
     const b = await start("b");
     await b.events.until(() => b.events.owned === 512);
@@ -83,7 +83,7 @@ describe("two engines over one database", () => {
     expect(b.events.list.some((event) => event.type === "node.dead")).toBe(false);
   });
 
-  it("notice by the freed lock that the other is gone without a word", async () => {
+  it("detect by its freed lock that the other was killed", async () => {
     const a = await start("a");
     const b = await start("b");
     await b.events.until(() => b.events.owned === 512);

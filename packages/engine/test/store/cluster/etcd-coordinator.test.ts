@@ -1,11 +1,11 @@
-import { etcdIsInstalled, type EtcdServer, startEtcd } from "@carillon/testkit";
+import { type EtcdServer, etcdIsInstalled, startEtcd } from "@carillon/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ClusterUnderTest, coordinatorConformance } from "../../../../testkit/src/conformance/coordinator.js";
-import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
-import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-coordinator.js";
 import type { Coordinator } from "../../../src/cluster/coordinator.js";
+import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
+import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-registry.js";
 import { TestTime } from "../../harness/cluster-harness.js";
-import { hostPorts, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { type StoreHarness, hostPorts, newId, storeHarness } from "../../harness/store-harness.js";
 
 if (!etcdIsInstalled) {
   console.log(
@@ -68,7 +68,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect(taken).toEqual([1_024]);
     });
 
-    it("writes a row again that was promised to it and not written", async () => {
+    it("writes the row of a promised shard again if the first write failed", async () => {
       const { shards } = h.store;
       let failing = true;
       const take: typeof shards.take = (owner, seen) =>
@@ -79,7 +79,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect((await a.tick()).gained).toHaveLength(1_024);
     });
 
-    it("takes every shard again under far higher epochs after the database's history changed", async () => {
+    it("takes every shard again under far higher epochs after the database's timeline changed", async () => {
       const a = nodes(h, time, prefix)("a");
       await a.join();
       await h.db.query({ text: "update carillon.setting set value = 'other' where name = 'database_timeline'" });
@@ -87,7 +87,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect(Math.min(...a.membership.epochs.values())).toBeGreaterThan(1_000_000);
     });
 
-    it("keeps what it has while etcd does not answer, and goes on when it does", async () => {
+    it("keeps its shards while etcd does not respond, and continues when it does", async () => {
       let cut = false;
       const etcd = new EtcdClient({
         endpoints: [server.url],
@@ -104,7 +104,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect(await a.tick()).toEqual({ gained: [], lost: [] });
     });
 
-    it("asks the next endpoint when one does not answer", async () => {
+    it("tries the next endpoint when one does not respond", async () => {
       const a = nodes(h, time, prefix, client("http://127.0.0.1:9", server.url))("a");
       expect((await a.join()).gained).toHaveLength(1_024);
     });

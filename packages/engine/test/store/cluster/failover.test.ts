@@ -1,13 +1,12 @@
+import { type NodeRow, loadStatements, nodeLockStatements } from "@carillon/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Coordinator } from "../../../src/cluster/coordinator.js";
-import { postgresCoordinator } from "../../../src/cluster/postgres/postgres-coordinator.js";
-import { SessionLock } from "../../../src/cluster/postgres/session-lock.js";
-import { type Database, openDatabase } from "../../../src/index.js";
-import { loadStatements, nodeLockStatements, type NodeRow } from "@carillon/store";
-import { createEngineStore } from "../../harness/engine-store.js";
-import { TestTime } from "../../harness/cluster-harness.js";
-import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 import { eventually } from "../../../../store/test/store/db/support.js";
+import type { Coordinator } from "../../../src/cluster/coordinator.js";
+import { SessionLock, postgresCoordinator } from "../../../src/cluster/postgres/row-registry.js";
+import { type Database, openDatabase } from "../../../src/index.js";
+import { TestTime } from "../../harness/cluster-harness.js";
+import { createEngineStore } from "../../harness/engine-store.js";
+import { type StoreHarness, hostPorts, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 let time: TestTime;
@@ -91,7 +90,7 @@ describe("a killed node with a direct connection", () => {
     expect(taken?.type === "shards.taken_over" && taken.durationMs).toBeLessThanOrEqual(2_000);
   });
 
-  it("is replaced by two at once, who reach for different shards", async () => {
+  it("is replaced by two nodes at once, which take different shards", async () => {
     const [a, b] = await pair();
     const c = await start("c");
     await time.settle(a.coordinator, b.coordinator, c.coordinator);
@@ -104,7 +103,7 @@ describe("a killed node with a direct connection", () => {
     expect([b, c].map((one) => one.coordinator.membership.epochs.size)).toEqual([512, 512]);
   });
 
-  it("is not declared dead when only its session was lost: it beats at once, and its lock comes back", async () => {
+  it("is not declared dead when only its session is lost: it sends a heartbeat at once and takes its lock again", async () => {
     const [a, b] = await pair();
     await h.db.query(terminateLocks, [a.coordinator.membership.nodeId]);
     await eventually(async () => a.woken() > 0);
@@ -119,7 +118,7 @@ describe("a killed node with a direct connection", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
-  it("keeps its shards for the lease before one whose own lock was lost meanwhile", async () => {
+  it("keeps its shards for the lease if the observer's own lock was lost meanwhile", async () => {
     const [a, b] = await pair();
     await h.db.query(terminateLocks, [b.coordinator.membership.nodeId]);
     await eventually(async () => b.woken() > 0);
@@ -132,7 +131,7 @@ describe("a killed node with a direct connection", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
-  it("keeps its shards for the lease when the server restarted, because every lock went with it", async () => {
+  it("keeps its shards for the lease when the server restarts, because every lock was lost with it", async () => {
     let serverStart = "before";
     const [a, b] = await pair(() => serverStart);
     await killNode(a);
@@ -150,7 +149,7 @@ describe("a killed node with a direct connection", () => {
   });
 });
 
-describe("a node that holds its lock and says nothing", () => {
+describe("a node that holds its lock and sends no heartbeat", () => {
   it("loses its shards after the lease: a lock never extends it", async () => {
     const [a, b] = await pair();
     for (let second = 0; second < 6; second++) {
@@ -163,7 +162,7 @@ describe("a node that holds its lock and says nothing", () => {
     expect(time.events).toContainEqual(dead);
   });
 
-  it("is a member no more after it left cleanly, and its lock is gone", async () => {
+  it("is no longer a member after it left cleanly, and its lock is free", async () => {
     const [a, b] = await pair();
     const { nodeId } = a.coordinator.membership;
     await a.coordinator.leave();

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Coordinator } from "../../../src/cluster/coordinator.js";
-import { postgresCoordinator } from "../../../src/cluster/postgres/postgres-coordinator.js";
-import type { RowRegistryOptions } from "../../../src/cluster/member/row-registry.js";
+import { type RowRegistryOptions, postgresCoordinator } from "../../../src/cluster/postgres/row-registry.js";
 import { TestTime } from "../../harness/cluster-harness.js";
-import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { type StoreHarness, newId, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 let time: TestTime;
@@ -36,7 +35,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect((await node("b", { alone: true }).join()).gained).toHaveLength(1_024);
   });
 
-  it("starts its watch again after a pass that failed", async () => {
+  it("starts every heartbeat count again after a pass that failed", async () => {
     const [, b] = await pair();
     const { nodes } = h.store;
     let failing = false;
@@ -63,7 +62,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
-  it("does not wait for a shard that a write of its old owner holds, and takes it when that has ended", async () => {
+  it("does not wait for a shard that a write of its old owner locks, and takes it after that write", async () => {
     const a = node("a");
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select id from carillon.shard where id = 7 for share" });
@@ -74,7 +73,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect(a.idleMs).toBe(1_000);
   });
 
-  it("finds a shard that it took without hearing the answer", async () => {
+  it("adopts a shard that it took although the response was lost", async () => {
     const { shards } = h.store;
     let deaf = true;
     const lossy: typeof shards = {
@@ -92,7 +91,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect([...new Set((await shards.list()).map((shard) => shard.epoch))]).toEqual([1]);
   });
 
-  it("keeps the skew of each node readable in its row, and a skewed one leaves its shards to the others", async () => {
+  it("stores the skew of each node in its row, and a skewed node leaves its shards to the others", async () => {
     const [a, b] = await pair();
     time.skews.set("a", -3_600_000);
     time.monotonic += 1_000;
@@ -128,7 +127,7 @@ describe("the rows of the shards", () => {
     return (await shards.moves()) !== before;
   }
 
-  it("are known to have moved after each statement that moves one", async () => {
+  it("count as moved after each statement that moves one", async () => {
     const { shards } = h.store;
     const owner = newId();
     const rows = await shards.list();
@@ -140,13 +139,13 @@ describe("the rows of the shards", () => {
     expect(await readsOf(() => shards.release(owner))).toBe(false);
   });
 
-  it("are known to have changed when somebody else changes an owner, and leaves the epoch", async () => {
+  it("count as moved when another program changes an owner without the epoch", async () => {
     const set = "update carillon.shard set owner = gen_random_uuid() where id = 7";
     expect(await readsOf(() => run(set))).toBe(true);
     expect(await readsOf(() => run(set))).toBe(true);
   });
 
-  it("are read once for as long as nothing moves, and again when something did", async () => {
+  it("are read once, and again only after a shard moved", async () => {
     let reads = 0;
     const { shards } = h.store;
     const counting: typeof shards = { ...shards, list: () => (reads++, shards.list()) };
@@ -165,11 +164,11 @@ describe("the rows of the shards", () => {
   });
 });
 
-describe("another history of the database", () => {
+describe("another timeline of the database", () => {
   const remembered = async (): Promise<unknown> =>
     (await run("select value from carillon.setting where name = 'database_timeline'")).rows[0];
 
-  it("is none while the server stays the same", async () => {
+  it("is not reported while the server stays the same", async () => {
     const [a, b] = await pair();
     const before = await remembered();
     await time.settle(a, b);
@@ -194,13 +193,13 @@ describe("another history of the database", () => {
     expect([held(a), held(b)]).toEqual([512, 512]);
   });
 
-  it("is also an earlier state of the same files", async () => {
+  it("is also reported for an earlier state of the same files", async () => {
     const { shards } = h.store;
     let back = 0n;
     const rewound: typeof shards = {
       ...shards,
-      lineage: async () => {
-        const row = await shards.lineage();
+      timeline: async () => {
+        const row = await shards.timeline();
         return { ...row, flushed: String(BigInt(row.flushed) - back) };
       },
     };
@@ -214,7 +213,7 @@ describe("another history of the database", () => {
     expect(await a.tick()).toEqual({ gained: [], lost: [] });
   });
 
-  it("can be seen by a user without special rights", async () => {
+  it("is detected by a user without special rights", async () => {
     const role = `reader_${newId().slice(-12)}`;
     const ask = "select system_identifier::text, pg_walfile_name(pg_current_wal_flush_lsn()) from pg_control_system()";
     const answer = h.db.transaction(async (tx) => {
@@ -226,10 +225,10 @@ describe("another history of the database", () => {
     expect(await answer).toBe(1);
   });
 
-  it("goes unseen, and is said to, where the server does not show which it is", async () => {
+  it("is not detected, which an event reports, where the server does not show its identity", async () => {
     const { shards } = h.store;
     const refused = Object.assign(new Error("permission denied"), { code: "42501" });
-    const a = node("a", { shards: { ...shards, lineage: () => Promise.reject(refused) } });
+    const a = node("a", { shards: { ...shards, timeline: () => Promise.reject(refused) } });
     expect((await a.join()).gained).toHaveLength(1_024);
     await time.settle(a);
     expect(time.events.filter((event) => event.type === "lineage.unknown")).toEqual([

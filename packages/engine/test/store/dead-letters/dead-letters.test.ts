@@ -48,7 +48,7 @@ const letters = async (filter = {}) =>
   (await engine.api.listDeadLetters("default", filter, { pageSize: 100 })).rows.map((run) => run.id);
 
 describe("a dead letter", () => {
-  it("is a run that failed for good; it is found by task, queue, kind of error and time", async () => {
+  it("is a run that failed for good, and is found by task, queue, error group and time", async () => {
     const [first = "", second = ""] = await fail({ n: 1 }, { n: 2 });
     expect(await letters()).toEqual([second, first]);
     const { error, finishedAt } = (await engine.api.getRun("default", first)) ?? {};
@@ -70,7 +70,7 @@ describe("a dead letter", () => {
     expect(rest.next).toBeNull();
   });
 
-  it("is retried as a new run of the same job, and stays as it was [INV-4]", async () => {
+  it("is retried as a new run of the same job, and does not change [INV-4]", async () => {
     const [id = ""] = await fail({ n: 7 });
     isBroken = false;
     const { run, isNew } = await engine.api.retryRun("default", id, {}, context);
@@ -84,7 +84,7 @@ describe("a dead letter", () => {
     expect(seen).toEqual([{ n: 7 }, { n: 7 }]);
   });
 
-  it("is retried once, however many ask, and how often [INV-1]", async () => {
+  it("is retried once, however many callers retry it [INV-1]", async () => {
     const [id = ""] = await fail({ n: 1 });
     const asked = await Promise.all(Array.from({ length: 8 }, () => engine.api.retryRun("default", id, {}, context)));
     expect(new Set(asked.map(({ run }) => run.id)).size).toBe(1);
@@ -95,7 +95,7 @@ describe("a dead letter", () => {
     expect(seen).toHaveLength(2);
   });
 
-  it("that fails again is one more, which can be retried in its turn", async () => {
+  it("has a retry that becomes a dead letter too when it fails, and can be retried", async () => {
     const [id = ""] = await fail(null);
     const { run } = await engine.api.retryRun("default", id, {}, context);
     await h.until(() => h.count("run.finished") === 2);
@@ -104,12 +104,12 @@ describe("a dead letter", () => {
     expect(next.run.trigger).toMatchObject({ kind: "retry", id: run.id });
   });
 
-  it("follows the overlap policy of its job, and is left as it was when that refuses", async () => {
+  it("follows the overlap policy of its job, and does not change if that refuses the retry", async () => {
     const manual = spec({ schedule: { kind: "manual" } });
     const { id: jobId } = await engine.api.createJob("default", manual);
     const failed = await engine.api.runNow("default", { id: jobId }, {}, context);
     await h.until(() => h.count("run.finished") === 1);
-    const elsewhere = { queue: "nobody", force: true };
+    const elsewhere = { queue: "unserved", force: true };
     await engine.api.runNow("default", { id: jobId }, elsewhere, context);
     const refused = engine.api.retryRun("default", failed.id, {}, context);
     await expect(refused).rejects.toMatchObject({ code: "overlap_refused" });
@@ -118,7 +118,7 @@ describe("a dead letter", () => {
     expect(forced.isNew).toBe(true);
   });
 
-  it("can be discarded, which is undone by a retry", async () => {
+  it("can be discarded, which a retry undoes", async () => {
     const [id = "", other = ""] = await fail(1, 2);
     await engine.api.discardRun("default", id, context);
     await engine.api.discardRun("default", id, context);
@@ -129,7 +129,7 @@ describe("a dead letter", () => {
     expect(await engine.api.redrivesOf("default", id)).toMatchObject([{ kind: "retry", runId: run.id }]);
   });
 
-  it("is none, and cannot be retried, while it is live or when it succeeded", async () => {
+  it("cannot be a run that is live or succeeded, which cannot be retried", async () => {
     isBroken = false;
     const [id = ""] = await fail(1);
     const later = await engine.api.createJob("default", spec({ schedule: { kind: "at", at: Date.now() + 60_000 } }));
@@ -142,14 +142,14 @@ describe("a dead letter", () => {
 });
 
 describe("dead letters by filter", () => {
-  it("are retried in pages, each by itself; what cannot be is said and does not stop the others", async () => {
+  it("are retried in pages, each by itself: one that cannot be retried is reported and does not stop the others", async () => {
     const ids = await fail(1, 2, 3);
     isBroken = false;
     const { id: jobId } = await engine.api.createJob("default", spec({ schedule: { kind: "manual" } }));
     isBroken = true;
     const stuck = await engine.api.runNow("default", { id: jobId }, {}, context);
     await h.until(() => h.count("run.finished") === 4);
-    await engine.api.runNow("default", { id: jobId }, { queue: "nobody" }, context);
+    await engine.api.runNow("default", { id: jobId }, { queue: "unserved" }, context);
     isBroken = false;
     const first = await engine.api.redrive("default", {}, { pageSize: 2 }, context);
     const rest = await engine.api.redrive("default", {}, { pageSize: 2, after: first.next ?? "" }, context);
@@ -170,7 +170,7 @@ describe("dead letters by filter", () => {
 });
 
 describe("a replay", () => {
-  it("makes another run like one that ended, every time, with another payload if asked [INV-1]", async () => {
+  it("makes another run like an ended one with every call, with another payload on request [INV-1]", async () => {
     isBroken = false;
     const [id = ""] = await fail({ n: 1 });
     const same = await engine.api.replayRun("default", id, {}, context);
@@ -188,8 +188,8 @@ describe("a replay", () => {
   });
 });
 
-describe("kinds of errors", () => {
-  it("are counted over runs and tries, with when they were seen, where, and a run to look at", async () => {
+describe("error groups", () => {
+  it("are counted over runs and attempts, with first and last time, task and an example run", async () => {
     const ids = await fail({ n: 1 }, { n: 22 }, { n: 333 });
     for (;;) {
       const { rows } = await engine.api.listErrorGroups("default", {}, { pageSize: 10 });

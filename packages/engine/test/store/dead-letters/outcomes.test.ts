@@ -23,7 +23,7 @@ const spec = (over: Partial<JobSpec> = {}): JobSpec => ({
   ...over,
 });
 
-it("a handler that names a time is tried again then, and not by the backoff", async () => {
+it("retries a run at the time that its handler requests, not after the backoff", async () => {
   await h.startWorker(engine, {
     name: "work",
     run: () => {
@@ -39,7 +39,7 @@ it("a handler that names a time is tried again then, and not by the backoff", as
   expect(waitMs).toBeLessThan(3_970_000);
 });
 
-it("an error that cannot be mended ends the run at once, by its class or by its type", async () => {
+it("fails a run at once on a non-retryable error, by its class or by its type", async () => {
   await h.startWorker(engine, {
     name: "work",
     run: (payload) => {
@@ -56,7 +56,7 @@ it("an error that cannot be mended ends the run at once, by its class or by its 
   expect(h.count("run.retried")).toBe(0);
 });
 
-it("a run that is cancelled while its result comes in ends once, as one or the other [INV-4]", async () => {
+it("ends a run once if its result and a cancellation arrive together [INV-4]", async () => {
   const journal = new JournalTask("work", () => h.checkConditions());
   await h.startWorker(engine, journal.task);
   const rounds = 30;

@@ -26,14 +26,14 @@ const comeToItsTime = (id: string): Promise<unknown> =>
   h.select("update carillon.run set run_at = clock_timestamp() where id = $1", id);
 
 describe("a run that is queued ahead of its time", () => {
-  it("is taken by no claim before it, and by the first one after it [INV-5]", async () => {
+  it("is claimed by no claim before its time, and by the first one after it [INV-5]", async () => {
     const id = await ahead();
     expect(await claimed()).toEqual([]);
     await comeToItsTime(id);
     expect(await claimed()).toEqual([id]);
   });
 
-  it("is said to be scheduled until then, and counts for nothing that waits for workers", async () => {
+  it("is shown as scheduled until then, and is not counted as waiting for workers", async () => {
     const id = await ahead();
     const stats = async () => (await h.store.queues.stats(1, ["default"], 100)).get("default")?.queued;
     expect(await status(id)).toBe("scheduled");
@@ -47,7 +47,7 @@ describe("a run that is queued ahead of its time", () => {
     await claimed();
   });
 
-  it("is said to be retrying, if it failed before", async () => {
+  it("is shown as retrying until then, if it failed before", async () => {
     const id = await oneOff();
     await h.select("update carillon.run set state = 'retrying', attempt = 1 where id = $1", id);
     await promote(id);
@@ -55,7 +55,7 @@ describe("a run that is queued ahead of its time", () => {
     await h.api.cancelRun("default", id);
   });
 
-  it("waits for its new time when it gets another one", async () => {
+  it("waits for its new time when it is rescheduled", async () => {
     const id = await ahead();
     const later = at + 60_000;
     await h.api.rescheduleRun("default", id, later);
@@ -63,14 +63,14 @@ describe("a run that is queued ahead of its time", () => {
     expect(await promote(id)).toMatchObject([{ id, runAt: later }]);
   });
 
-  it("goes when its job is changed: the job fires in its place [INV-1]", async () => {
+  it("is deleted when its job is changed, and the job fires instead [INV-1]", async () => {
     const id = await ahead();
     const job = await h.api.editJob("default", { id }, (one) => ({ ...one, payload: "new" }), actor);
     expect(job).toMatchObject({ id, payload: "new", state: "active", nextRunAt: at });
     expect(await h.select("select 1 from carillon.run where id = $1", id)).toEqual([]);
   });
 
-  it("ends when it is cancelled, and is claimed by nobody", async () => {
+  it("ends when it is cancelled, and is not claimed", async () => {
     const id = await ahead();
     await h.api.cancelJob("default", { id }, { running: "keep" }, actor);
     await comeToItsTime(id);
@@ -78,7 +78,7 @@ describe("a run that is queued ahead of its time", () => {
     expect(await claimed()).toEqual([]);
   });
 
-  it("is one that needs nothing but a worker: not one with limits, that lost a worker, or of a strict queue", async () => {
+  it("is never a run with limits, one that lost a worker, or one of a strict queue", async () => {
     const lanes = await h.store.lanes.ensure(
       (["gated", "lost", "strict", "admitted"] as const).map((kind) => ({ queue: "default", task: "echo", kind })),
     );
@@ -91,7 +91,7 @@ describe("a run that is queued ahead of its time", () => {
     expect(await promote(id)).toEqual([]);
   });
 
-  it("is passed over by whoever claims for a strict queue", async () => {
+  it("is skipped by claims for a strict queue", async () => {
     await h.api.changeQueue("default", "one-by-one", { order: "strict" }, actor);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "one-by-one", task: "echo", kind: "strict" }]);
     const id = await h.run({ lane, queue: "one-by-one" });

@@ -24,8 +24,8 @@ const spec = (over: Partial<JobSpec> = {}): JobSpec => ({
 const running = async (): Promise<number> =>
   (await h.database.query({ text: "select 1 from carillon.run where state = 'running'" })).rowCount;
 
-describe("a run that is begun at most once", () => {
-  it("is handed only to a free slot: none waits at a worker, however many it may be given ahead [INV-6]", async () => {
+describe("an at-most-once run", () => {
+  it("is assigned only to a free slot, and never waits at a worker [INV-6]", async () => {
     const engine = await h.startNode();
     const journal = new JournalTask("work", () => h.checkConditions());
     for (let number = 0; number < 5; number++) await engine.api.createJob("default", spec());
@@ -44,13 +44,13 @@ describe("a run that is begun at most once", () => {
     await worker.stop(0);
   });
 
-  it("has failed when its worker is lost, and is not begun again [INV-4]", async () => {
+  it("fails when its worker is lost, and is not started again [INV-4]", async () => {
     const engine = await h.startNode();
     const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
     const job = await engine.api.createJob("default", spec());
     await h.until(() => journal.begun === 1);
-    // As if the worker's process had been killed and its silence noticed: its row is gone before anything of it ends.
+    // As if the worker's process had been killed and its session declared dead: its row is gone before any of its runs ends.
     await h.database.query({ text: "delete from carillon.worker_session" });
     for (;;) {
       const run = await engine.api.getRun("default", job.id);
@@ -62,7 +62,7 @@ describe("a run that is begun at most once", () => {
     expect(journal.begun).toBe(1);
   });
 
-  it("that throws has failed: there is no second attempt", async () => {
+  it("fails when its handler throws, without a second attempt", async () => {
     const engine = await h.startNode();
     await h.startWorker(engine, {
       name: "work",
@@ -76,7 +76,7 @@ describe("a run that is begun at most once", () => {
     expect(h.count("run.retried")).toBe(0);
   });
 
-  it("of a schedule keeps its lane when the job gets another queue", async () => {
+  it("of a schedule keeps its lane kind when the job gets another queue", async () => {
     const engine = await h.startNode();
     const { id } = await engine.api.createJob("default", spec({ schedule: { kind: "manual" } }));
     await engine.api.editJob("default", { id }, (current) => ({ ...current, queue: "other" }), { actor: null });
@@ -91,7 +91,7 @@ describe("a run that is begun at most once", () => {
     ]);
   });
 
-  it("refuses a run by hand that asks for more attempts", async () => {
+  it("refuses a manual run that asks for more attempts", async () => {
     const engine = await h.startNode();
     const { id } = await engine.api.createJob("default", spec({ schedule: { kind: "manual" } }));
     const request = { policy: { retry: { maxAttempts: 3 } } };

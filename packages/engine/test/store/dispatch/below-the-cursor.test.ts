@@ -43,13 +43,13 @@ const ways: readonly Way[] = [
     async prepare(rank) {
       const id = await h.run({ rank, runAt: Date.now() + 3_600_000 });
       let commit = (): void => undefined;
-      const told = new Promise<void>((resolve) => (commit = resolve));
+      const released = new Promise<void>((resolve) => (commit = resolve));
       let begin = (): void => undefined;
       const begun = new Promise<void>((resolve) => (begin = resolve));
       const done = h.db.transaction(async (tx) => {
         await tx.query({ text: "update carillon.run set state = 'queued', run_at = now() where id = $1" }, [id]);
         begin();
-        await told;
+        await released;
       });
       await begun;
       const happen = async (): Promise<Hint[]> => {
@@ -134,8 +134,8 @@ async function workerAbove(
   return { gateway, worker };
 }
 
-describe("a run that becomes claimable below the bound", () => {
-  it.each(ways)("$name starts when its hint arrives, without a full look [INV-6]", async ({ prepare }) => {
+describe("a run that becomes claimable below the lane cursor", () => {
+  it.each(ways)("$name starts when its hint arrives, without a full scan [INV-6]", async ({ prepare }) => {
     const now = Date.now() - 1_000;
     const { count, happen } = await prepare(now - 50_000);
     const { gateway, worker } = await workerAbove(now, 3_600_000);
@@ -144,7 +144,7 @@ describe("a run that becomes claimable below the bound", () => {
     expect(new Set(worker.ids).size).toBe(2 + count);
   });
 
-  it.each(ways)("$name starts with the next full look when its hint is lost [INV-6]", async ({ prepare }) => {
+  it.each(ways)("$name starts with the next full scan when its hint is lost [INV-6]", async ({ prepare }) => {
     const now = Date.now() - 1_000;
     const { count, happen } = await prepare(now - 50_000);
     const { worker } = await workerAbove(now, 50);
@@ -155,7 +155,7 @@ describe("a run that becomes claimable below the bound", () => {
 });
 
 describe("two gateways that claim at once", () => {
-  it("hand every run out once, whoever is told of it [INV-4]", async () => {
+  it("assign every run once, whichever gateway gets its hint [INV-4]", async () => {
     const made = [gatewayOver(h), gatewayOver(h)];
     gateways.push(...made.map(({ gateway }) => gateway));
     const rank = Date.now() - 100_000;

@@ -21,8 +21,8 @@ function over(made: GatewayHarness, slots?: number): Promise<EagerWorker> {
 
 const laneOf = async (): Promise<number> => (await h.store.lanes.ensure([{ queue: "default", task: "echo" }]))[0] ?? 0;
 
-describe("a run below the bound from which its lane is read", () => {
-  it("is claimed when its hint arrives, without a full look", async () => {
+describe("a run below the cursor of its lane", () => {
+  it("is claimed when its hint arrives, without a full scan", async () => {
     const made = gatewayOver(h);
     const worker = await over(made);
     const rank = Date.now();
@@ -35,7 +35,7 @@ describe("a run below the bound from which its lane is read", () => {
     expect(new Set(worker.ids).size).toBe(2);
   });
 
-  it("is claimed by the next full look when its hint is lost", async () => {
+  it("is claimed by the next full scan when its hint is lost", async () => {
     const made = gatewayOver(h, { limits: { fullScanIntervalMs: 50 } });
     const worker = await over(made);
     const rank = Date.now();
@@ -46,7 +46,7 @@ describe("a run below the bound from which its lane is read", () => {
     expect(new Set(worker.ids).size).toBe(2);
   });
 
-  it("is never left behind by several enqueuers and two gateways, hints alone [INV-6]", async () => {
+  it("is never left behind with several enqueuers and two gateways, by hints alone [INV-6]", async () => {
     const [one, two] = [gatewayOver(h), gatewayOver(h)];
     const workers = [await over(one, 3), await over(two, 5)];
     const lane = await laneOf();
@@ -66,7 +66,7 @@ describe("a run below the bound from which its lane is read", () => {
 });
 
 describe("the order of claims", () => {
-  it("is that of the ranks over all lanes of a worker, once the lanes are known", async () => {
+  it("follows the ranks over all lanes of a worker, once the lanes are known", async () => {
     const lanes = await h.store.lanes.ensure([
       { queue: "default", task: "echo" },
       { queue: "default", task: "other" },
@@ -78,7 +78,7 @@ describe("the order of claims", () => {
     expect(claimed.map((run) => run.rank)).toEqual(Array.from({ length: 40 }, (_, index) => rank + index));
   });
 
-  it("gives a solo run only to a free slot, in its place", async () => {
+  it("assigns a solo run only to a free slot, in its turn", async () => {
     const [plain = 0, solo = 0] = await h.store.lanes.ensure([
       { queue: "default", task: "echo" },
       { queue: "default", task: "echo", kind: "solo" },
@@ -92,19 +92,19 @@ describe("the order of claims", () => {
       { ...read, lane: plain, isSolo: false },
       { ...read, lane: solo, isSolo: true },
     ];
-    const demand = { gatewayId, sessions: [session], slots: [0, 0, 0, 0, 0], free: 2, reads };
+    const demand = { gatewayId, sessions: [session], slots: [0, 0, 0, 0, 0], freeSlots: 2, reads };
     const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
   });
 
-  it("deals runs out to sessions as their places say, and nothing to a dead one", async () => {
+  it("assigns runs to sessions in the order of the slots, and none to a dead session", async () => {
     const rank = Date.now() - 100_000;
     for (let index = 0; index < 6; index++) await h.run({ rank: rank + index });
     const [a, b] = [await h.session(), await h.session()];
     await h.store.sessions.close(b);
     const lane = await laneOf();
     const reads = [{ lane, namespaceId: 1, fromRank: Number.MIN_SAFE_INTEGER, limit: 6, isSolo: false }];
-    const demand = { gatewayId, sessions: [a, b], slots: [0, 1, 0, 1, 0, 1], free: 6, reads };
+    const demand = { gatewayId, sessions: [a, b], slots: [0, 1, 0, 1, 0, 1], freeSlots: 6, reads };
     const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => [run.rank - rank, run.session])).toEqual([
       [0, a],

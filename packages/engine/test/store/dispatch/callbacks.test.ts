@@ -53,39 +53,39 @@ describe("a run that waits for a callback", () => {
     by.api.answerCallback(hashOf(given[index]?.token ?? ""), answer);
   const runOf = (id: string) => engine.api.getRun("default", id);
 
-  async function parked(over: Partial<JobSpec> = {}, waitMs?: number): Promise<{ id: string; worker: Worker }> {
+  async function waitingRun(over: Partial<JobSpec> = {}, waitMs?: number): Promise<{ id: string; worker: Worker }> {
     const worker = await h.startWorker(engine, handsOn(waitMs));
     const { id } = await createJob(over);
     await waiting();
     return { id, worker };
   }
 
-  it("is running without a worker, and ends with what the callback says", async () => {
-    const { id, worker } = await parked();
+  it("stays running without a worker, and ends with the result of the callback", async () => {
+    const { id, worker } = await waitingRun();
     expect(worker.runningCount).toBe(0);
     expect(await runOf(id)).toMatchObject({ status: "running", statusReason: "callback", workerId: null });
     expect(await call(done({ rows: 3 }))).toBe("taken");
     expect(await runOf(id)).toMatchObject({ status: "succeeded", output: { rows: 3 }, attempt: 1, workerId: null });
   });
 
-  it("is ended once: the second callback is told so and changes nothing [INV-2]", async () => {
-    const { id } = await parked();
+  it("is ended once: a second callback is refused and changes nothing [INV-2]", async () => {
+    const { id } = await waitingRun();
     expect(await call(done(1))).toBe("taken");
     expect(await call(done(2))).toBe("used");
     expect(await runOf(id)).toMatchObject({ output: 1 });
   });
 
-  it("is ended once by callbacks that come to several nodes at the same time [INV-2]", async () => {
+  it("is ended once by callbacks that reach several nodes at the same time [INV-2]", async () => {
     const other = await h.startNode("other");
-    const { id } = await parked();
+    const { id } = await waitingRun();
     const answers = await Promise.all([0, 1, 2, 3].map((n) => call(done(n), 0, n % 2 === 0 ? engine : other)));
     expect(answers.sort()).toEqual(["taken", "used", "used", "used"]);
     expect(await runOf(id)).toMatchObject({ status: "succeeded" });
     expect(h.count("run.finished")).toBe(1);
   });
 
-  it("is tried again when the callback says that the work failed, with a token of its own; the old one is over", async () => {
-    const { id } = await parked({ policy: { retry: { maxAttempts: 2, backoff: "fixed", initialMs: 1 } } });
+  it("is tried again with a new token when the callback reports a failure, and the old token is over", async () => {
+    const { id } = await waitingRun({ policy: { retry: { maxAttempts: 2, backoff: "fixed", initialMs: 1 } } });
     expect(await call(failure(true))).toBe("taken");
     await waiting(2);
     expect(given[1]?.answer).toBeNull();
@@ -95,7 +95,7 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "failed", error: { type: "Remote" }, attempt: 2 });
   });
 
-  it("may be called before its worker has said that it waits", async () => {
+  it("accepts its callback before its worker has reported that it waits", async () => {
     await h.startWorker(
       engine,
       taskOf(async ({ callback }) => {
@@ -110,8 +110,8 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "succeeded", output: "early" });
   });
 
-  it("has timed out when no callback comes in time, and what comes later is too late", async () => {
-    const { id } = await parked({ policy: { retry: { maxAttempts: 1 } } }, 1);
+  it("times out without a callback, and refuses a later one", async () => {
+    const { id } = await waitingRun({ policy: { retry: { maxAttempts: 1 } } }, 1);
     await ended();
     expect(await runOf(id)).toMatchObject({
       status: "failed",
@@ -121,8 +121,8 @@ describe("a run that waits for a callback", () => {
     expect(await call(done(1))).toBe("over");
   });
 
-  it("waits no longer than the timeout of its attempt and the deadline of its run allow", async () => {
-    const { id } = await parked({ policy: { timeoutMs: 30_000, deadlineMs: 40_000 } }, 3_600_000);
+  it("waits no longer than the timeout of its attempt and the deadline of its run", async () => {
+    const { id } = await waitingRun({ policy: { timeoutMs: 30_000, deadlineMs: 40_000 } }, 3_600_000);
     const { rows } = await h.database.query<{ ms: number }>({
       text: "select extract(epoch from due_at - begun_at)::float8 * 1000 as ms from carillon.callback",
     });
@@ -130,8 +130,8 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "running" });
   });
 
-  it("has failed at its deadline", async () => {
-    const { id } = await parked({ policy: { deadlineMs: 60_000 } });
+  it("fails at its deadline", async () => {
+    const { id } = await waitingRun({ policy: { deadlineMs: 60_000 } });
     await h.database.query({ text: "update carillon.run set deadline_at = now() - interval '1 second'" });
     await h.database.query({ text: "update carillon.callback set due_at = now()" });
     await ended();
@@ -139,16 +139,16 @@ describe("a run that waits for a callback", () => {
     expect(await call(done(1))).toBe("over");
   });
 
-  it("is cancelled without a worker to be told", async () => {
-    const { id } = await parked();
+  it("is cancelled without a worker", async () => {
+    const { id } = await waitingRun();
     await engine.api.cancelJob("default", { id }, { running: "signal" }, { actor: null });
     await ended();
     expect(await runOf(id)).toMatchObject({ status: "cancelled" });
     expect(await call(done(1))).toBe("over");
   });
 
-  it("is cancelled by itself as well, and says what it waits for until then", async () => {
-    const { id } = await parked();
+  it("can be cancelled as a single run, and shows its wait reason until then", async () => {
+    const { id } = await waitingRun();
     const waits = await engine.api.explainRun("default", id);
     expect(waits?.explanation.detail).toMatch(/^attempt 1 of \d+ waits for a callback, without a worker/);
     await engine.api.cancelRun("default", id);
@@ -156,15 +156,15 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "cancelled", statusReason: "cancelled_by_user" });
   });
 
-  it("outlives its worker and the worker's session [INV-6]", async () => {
-    const { id, worker } = await parked();
+  it("keeps waiting after its worker and the worker's session are gone [INV-6]", async () => {
+    const { id, worker } = await waitingRun();
     await worker.stop(0);
     expect(await runOf(id)).toMatchObject({ status: "running", statusReason: "callback", losses: 0 });
     expect(await call(done("later"))).toBe("taken");
     expect(await runOf(id)).toMatchObject({ status: "succeeded", output: "later" });
   });
 
-  it("has failed when its handler waits for a callback that it never asked for", async () => {
+  it("fails when its handler waits for a callback that it never opened", async () => {
     await h.startWorker(
       engine,
       taskOf(async ({ callback }) => {
@@ -178,13 +178,13 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "failed", error: { type: "CallbackNotOpen" } });
   });
 
-  it("knows nothing of other tokens", async () => {
-    await parked();
+  it("refuses unknown tokens", async () => {
+    await waitingRun();
     expect(await engine.api.answerCallback(hashOf("guessed"), done(1))).toBe("unknown");
   });
 });
 
-describe("a worker that is lost after it handed its run on", () => {
+describe("a worker that is lost after it passed its callback token on", () => {
   let h: StoreHarness;
   beforeEach(async () => {
     h = await storeHarness();
@@ -211,14 +211,14 @@ describe("a worker that is lost after it handed its run on", () => {
     return { session: next, id, fence: 2 };
   }
 
-  it("leaves what was called meanwhile to the next: the work is not begun again", async () => {
+  it("leaves a callback that arrived meanwhile to the next claim, which does not repeat the work", async () => {
     const { id, session } = await lost();
     expect(await h.store.callbacks.answer(first, done(7))).toMatchObject({ id, waits: false });
     const claim = await claimedAgain(id, session);
     expect(await h.store.callbacks.open(claim, second)).toMatchObject({ value: JSON.stringify(done(7)) });
   });
 
-  it("cannot be called any more once somebody else has the run [INV-2]", async () => {
+  it("gets callbacks refused once another worker has the run [INV-2]", async () => {
     const { id, session, claim } = await lost();
     const next = await claimedAgain(id, session);
     expect(await h.store.callbacks.answer(first, done(7))).toBeNull();
@@ -227,17 +227,17 @@ describe("a worker that is lost after it handed its run on", () => {
     expect(await h.store.callbacks.open(next, second)).toBeNull();
   });
 
-  it("cannot let the run wait once somebody else has it [INV-2]", async () => {
+  it("cannot make the run wait once another worker has it [INV-2]", async () => {
     const { id, session, claim } = await lost();
     await claimedAgain(id, session);
     const until = Date.now() + 60_000;
-    expect(await h.store.callbacks.wait([{ ...claim, until, begunAt: Date.now() }])).toEqual(new Map());
+    expect(await h.store.callbacks.wait([{ ...claim, until, startedAt: Date.now() }])).toEqual(new Map());
   });
 
-  it("is not asked for by the rescue when the run waits", async () => {
+  it("leaves no run to the rescue when its run waits", async () => {
     const { id, session, claim } = await lost();
     const until = Date.now() + 60_000;
-    expect(await h.store.callbacks.wait([{ ...claim, until, begunAt: Date.now() }])).toEqual(new Map([[id, false]]));
+    expect(await h.store.callbacks.wait([{ ...claim, until, startedAt: Date.now() }])).toEqual(new Map([[id, false]]));
     await h.store.sessions.close(session);
     expect(await h.store.runs.lost(10)).toEqual([]);
     expect(await h.store.runs.rescue([id], 3)).toEqual([]);

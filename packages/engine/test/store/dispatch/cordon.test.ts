@@ -26,7 +26,7 @@ afterEach(() => {
   return h.close();
 });
 
-it("a worker is given nothing more when it is said to be cordoned, whatever was under way [INV-6]", async () => {
+it("a worker is assigned nothing more once its cordon is confirmed, including claims that were under way [INV-6]", async () => {
   isGated = true;
   const cordoned = await EagerWorker.over(gateway);
   const said = gateway.sessions.requestState(cordoned.session, "cordoned").then(() => [...cordoned.ids]);

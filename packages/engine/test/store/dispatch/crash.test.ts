@@ -77,7 +77,7 @@ async function nodeOver(queue: string): Promise<Node> {
   const store = createEngineStore(frail.database);
   const harness = gatewayOver(h, { store: { claims: store.claims } });
   gateways.push(harness.gateway);
-  let take: (given: Assigned) => void = () => undefined;
+  let take: (run: Assigned) => void = () => undefined;
   const given = new Promise<Assigned>((resolve) => (take = resolve));
   const session = await harness.gateway.open({
     namespace: "default",
@@ -94,7 +94,7 @@ async function nodeOver(queue: string): Promise<Node> {
   return { ...harness, session, given };
 }
 
-/** What the others do when they find that a worker is gone, and when the time of a next try has come. */
+/** What other nodes do when they find that a worker is gone, and when the next try is due. */
 async function rescue(session: string): Promise<void> {
   await h.store.sessions.close(session);
   const lost = (await h.store.runs.lost(100)).map((run) => run.id);
@@ -104,7 +104,7 @@ async function rescue(session: string): Promise<void> {
   await h.db.query({ text: `update carillon.run set state = 'queued', run_at = now() where ${waiting}` });
 }
 
-describe("a run ends once, although the node that hands it out is lost", () => {
+describe("a run ends once although its node is lost", () => {
   it.each(probes)("%s [INV-2] [INV-4] [INV-6]", async (_title, { statement, act, moment }) => {
     const queue = statement === "run.claim_strict" ? "ledger" : "default";
     const kind = queue === "ledger" ? "strict" : "plain";
@@ -131,7 +131,7 @@ describe("a run ends once, although the node that hands it out is lost", () => {
     const [ended, ...more] = await h.store.reads.finished(1, [id], 0);
     expect(more).toEqual([]);
     expect(await h.store.reads.live(1, [id])).toEqual([]);
-    // What the lost node did counts if it was done, and then nobody does it again.
+    // A write of the lost node counts if it was committed, and then no worker repeats it.
     expect(other.ids).toEqual(before ? [] : [id]);
     const isFinal = moment !== "before it is sent" && (act === succeeds || statement === "run.finish");
     const status = isFinal && act !== succeeds ? "failed" : "succeeded";

@@ -16,16 +16,19 @@ describe("a run that waits beyond its deadline", () => {
   const setState = (id: string, state: string) =>
     h.db.query({ text: `update carillon.run set state = '${state}' where id = '${id}'` });
 
-  it.each(["queued", "scheduled", "retrying", "blocked"])("has failed, with the reason: %s [INV-6]", async (state) => {
-    const id = await h.run({ deadline: past() });
-    await setState(id, state);
-    expect((await h.store.runs.expire(10)).map((run) => run.id)).toEqual([id]);
-    const [row] = await h.store.reads.finished(1, [id], 0);
-    expect(row).toMatchObject({ status: "failed", status_reason: "expired", error: { type: "DeadlineExceeded" } });
-    expect(await h.store.reads.live(1, [id])).toEqual([]);
-  });
+  it.each(["queued", "scheduled", "retrying", "blocked"])(
+    "fails with the reason expired from the state %s [INV-6]",
+    async (state) => {
+      const id = await h.run({ deadline: past() });
+      await setState(id, state);
+      expect((await h.store.runs.expire(10)).map((run) => run.id)).toEqual([id]);
+      const [row] = await h.store.reads.finished(1, [id], 0);
+      expect(row).toMatchObject({ status: "failed", status_reason: "expired", error: { type: "DeadlineExceeded" } });
+      expect(await h.store.reads.live(1, [id])).toEqual([]);
+    },
+  );
 
-  it("is taken in batches, the oldest deadline first; others stay", async () => {
+  it("is ended in batches, the oldest deadline first, and other runs stay", async () => {
     const later = await h.run({ deadline: Date.now() + 60_000 });
     const none = await h.run();
     const second = await h.run({ deadline: past() });
@@ -36,14 +39,14 @@ describe("a run that waits beyond its deadline", () => {
     expect((await h.store.reads.live(1, [later, none])).map((run) => run.status)).toEqual(["queued", "queued"]);
   });
 
-  it("is left alone while somebody runs it", async () => {
+  it("is not ended by the sweep while a worker executes it", async () => {
     const id = await h.run({ deadline: past() });
     await h.claim(await h.session(), 1);
     expect(await h.store.runs.expire(10)).toEqual([]);
     expect(await h.store.reads.live(1, [id])).toMatchObject([{ status: "running" }]);
   });
 
-  it("is answered with what was promised of it", async () => {
+  it("is returned with its service level", async () => {
     const sla = { startWithinMs: 5 };
     await h.run({ deadline: past(), policy: { sla } });
     await h.run({ deadline: past() });
@@ -57,7 +60,7 @@ describe("a run that waits beyond its deadline", () => {
     });
   });
 
-  it("keeps its deadline far from its time, and on the way to it", async () => {
+  it("keeps its deadline in the far future, and when it is promoted", async () => {
     const runAt = Date.now() + 3_600_000;
     const id = await h.run({ runAt, nominal: runAt, deadline: runAt + 1_000 });
     expect(await h.store.reads.live(1, [id])).toMatchObject([{ deadline_at: runAt + 1_000 }]);
@@ -88,7 +91,7 @@ describe("a run at a worker", () => {
     let take: (given: readonly Assigned[]) => void = () => undefined;
     const assigned = new Promise<readonly Assigned[]>((resolve) => (take = resolve));
     const what = { namespace: "default", name: "w", queues: ["default"], tasks: ["echo"], slots: 1, nodeId: null };
-    const onStop = (told: readonly StopOrder[]) => void orders.push(...told);
+    const onStop = (stops: readonly StopOrder[]) => void orders.push(...stops);
     const session = await made.gateway.open({ ...what, onAssign: take, onStop, onLost: () => undefined });
     made.gateway.resume(session);
     const [run] = await assigned;
@@ -99,7 +102,7 @@ describe("a run at a worker", () => {
   const finished = async (id: string) => (await h.store.reads.finished(1, [id], 0))[0];
   const failed = { type: "Error", message: "no", retryable: true };
 
-  it("is asked to stop at its deadline and has failed when it does", async () => {
+  it("is ordered to stop at its deadline, and fails when it does", async () => {
     const { id, session, fence, orders } = await atWorker();
     now += 59_000;
     await made.gateway.scan();
@@ -112,7 +115,7 @@ describe("a run at a worker", () => {
     expect(await finished(id)).toMatchObject({ status: "failed", status_reason: "expired" });
   });
 
-  it("is ended by the server when its worker does not, after a grace time; what it brings then is refused [INV-4]", async () => {
+  it("is ended by the server a grace time after its deadline, and a later result is refused [INV-4]", async () => {
     const { id, session, fence } = await atWorker();
     now += 70_000;
     await made.gateway.scan();
@@ -121,7 +124,7 @@ describe("a run at a worker", () => {
     expect((await made.gateway.complete(session, [late])).size).toBe(0);
   });
 
-  it("that did its work all the same has done it", async () => {
+  it("succeeds when it finishes its work after the order to stop", async () => {
     const { id, session, fence } = await atWorker();
     now += 61_000;
     const done = { runId: id, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } } as const;
@@ -129,7 +132,7 @@ describe("a run at a worker", () => {
     expect(await finished(id)).toMatchObject({ status: "succeeded" });
   });
 
-  it("is told of when it starts, and when it ends, later than was promised", async () => {
+  it("is announced when it starts or ends later than its service level", async () => {
     const sla = { startWithinMs: 1_000, finishWithinMs: 30_000 };
     const breaches = () =>
       made.events.flatMap((event) => (event.type === "run.sla_breached" ? [[event.runId, event.term]] : []));
@@ -142,7 +145,7 @@ describe("a run at a worker", () => {
     expect(breaches().slice(1)).toEqual([[id, "finish"]]);
   });
 
-  it("is not tried again where that could begin only after the deadline", async () => {
+  it("is not tried again when the next try would start after the deadline", async () => {
     const fixed = { backoff: "fixed", jitter: "none" } as const;
     const outcome = { kind: "failed", reason: "handler_error", error: failed } as const;
     const end = async (initialMs: number) => {
@@ -161,14 +164,14 @@ describe("a run at a worker", () => {
     });
   });
 
-  it("is not put off beyond the deadline by its own word", async () => {
+  it("cannot snooze beyond its deadline", async () => {
     const { id, session, fence } = await atWorker();
     const outcome = { kind: "snoozed", delayMs: 60_000 } as const;
     await made.gateway.complete(session, [{ runId: id, fence, startedAgoMs: 0, outcome }]);
     expect(await finished(id)).toMatchObject({ status: "failed", status_reason: "expired", attempt: 0 });
   });
 
-  it("that was claimed too late is never begun", async () => {
+  it("is never started when it was claimed too late", async () => {
     const { session } = await atWorker();
     await made.gateway.close(session);
     const given: Assigned[] = [];
@@ -202,7 +205,7 @@ describe("a job with a deadline", () => {
     ...over,
   });
 
-  it("gives it to its runs, however they are made, from their nominal time", async () => {
+  it("gives its deadline to every run, counted from the nominal time", async () => {
     const engine = await h.startNode();
     const every = { kind: "every", everyMs: 1_000, anchor: Date.now() } as const;
     const fired = await engine.api.createJob("default", spec({ schedule: every }));
@@ -220,7 +223,7 @@ describe("a job with a deadline", () => {
     expect((await engine.api.getRun("default", once.id))?.deadlineAt).toBe(at + 600_000);
   });
 
-  it("frees the next run when the one before it expires", async () => {
+  it("frees the next run when the one before expires", async () => {
     const engine = await h.startNode();
     const firing = { overlap: "queue_all" } as const;
     const { id } = await engine.api.createJob("default", spec({ policy: {}, firing }));

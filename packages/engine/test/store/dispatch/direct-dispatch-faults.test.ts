@@ -1,10 +1,10 @@
 import { TcpProxy } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/index.js";
-import { HandOverHarness } from "../../harness/direct-dispatch-harness.js";
+import { DirectDispatchHarness } from "../../harness/direct-dispatch-harness.js";
 import { newId } from "../../harness/store-harness.js";
 
-let h: HandOverHarness;
+let h: DirectDispatchHarness;
 let proxy: TcpProxy;
 /** Stores runs. What was offered to it stands until it is used up. */
 let storing: Engine;
@@ -13,7 +13,7 @@ let serving: Engine;
 let session = "";
 
 beforeEach(async () => {
-  h = await HandOverHarness.create();
+  h = await DirectDispatchHarness.create();
   proxy = await TcpProxy.start(h.url);
   storing = await h.node("storing", { isStill: true });
   serving = await h.node("serving", { url: proxy.through(h.url) });
@@ -25,11 +25,11 @@ afterEach(async () => {
 });
 
 const claimedOnce = ["insert queued 0", "update running 1", "delete running 1"];
-const handedOver = ["insert running 1", "delete running 1"];
+const directStory = ["insert running 1", "delete running 1"];
 const noLoss = [{ status: "succeeded", attempt: 1, losses: 0 }];
-const anybody = { actor: null };
+const operator = { actor: null };
 
-/** The backend that hears for a node is lost, and none takes its place until the proxy is resumed. */
+/** The backend that listens for a node is lost, and no connection replaces it until the proxy is resumed. */
 async function deafen(name: string): Promise<void> {
   await proxy.refuse();
   // The connection that listens holds the node's lock as well.
@@ -40,33 +40,33 @@ async function deafen(name: string): Promise<void> {
 }
 
 describe("a run that is stored for a worker of another node", () => {
-  it("starts there without a claim: it is the worker's own from its commit on [INV-6]", async () => {
+  it("starts there without a claim, because it is the worker's own from its commit on [INV-6]", async () => {
     await h.worker(serving, "w");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     const run = await h.enqueue(storing);
     await h.untilEnded(run);
-    expect(await h.story(run)).toEqual(handedOver);
+    expect(await h.story(run)).toEqual(directStory);
     expect(await h.steps(run)).toMatchObject([{ session }, { session }]);
     expect(h.begins(run)).toEqual([`${run} w`]);
     expect(await h.spent(run)).toEqual(noLoss);
     expect(await h.story(1)).toEqual(claimedOnce);
   });
 
-  it("starts without a claim also when it comes with others, as many as were offered", async () => {
+  it("starts without a claim also together with others, as many as slots were offered", async () => {
     await h.worker(serving, "w");
-    await h.untilHanded(storing);
+    await h.untilDirect(storing);
     const runs = await Promise.all([h.enqueue(storing), h.enqueue(storing), h.enqueue(storing)]);
     for (const run of runs) {
       await h.untilEnded(run);
-      expect(await h.story(run)).toEqual(handedOver);
+      expect(await h.story(run)).toEqual(directStory);
     }
     expect(h.begun).toHaveLength(new Set(h.begun).size);
   });
 
-  it("waits as queued when its queue was paused since the offer [INV-6]", async () => {
+  it("waits in its queue when that was paused since the offer [INV-6]", async () => {
     await h.worker(serving, "w");
-    await h.untilHanded(storing);
-    await serving.api.pauseQueue("default", "default", { reason: null, until: null }, anybody);
+    await h.untilDirect(storing);
+    await serving.api.pauseQueue("default", "default", { reason: null, until: null }, operator);
     const run = await h.enqueue(storing);
     await h.untilSteps(run, (steps) => steps.at(-1)?.state === "queued");
     expect(await h.story(run)).toEqual(["insert running 1", "update queued 1"]);
@@ -74,15 +74,15 @@ describe("a run that is stored for a worker of another node", () => {
     // The offer was taken back: the next one is stored as any other.
     let next = await h.enqueue(storing);
     while ((await h.story(next))[0] !== "insert queued 0") next = await h.enqueue(storing);
-    await serving.api.resumeQueue("default", "default", anybody);
+    await serving.api.resumeQueue("default", "default", operator);
     for (const one of [run, next]) await h.untilEnded(one);
     expect(h.begins(run)).toEqual([`${run} w`]);
     expect(await h.spent(run)).toEqual(noLoss);
   });
 
-  it("is given back by a worker that takes nothing more, and another starts it [INV-2] [INV-6]", async () => {
+  it("is given back by a worker that takes nothing more, and another worker starts it [INV-2] [INV-6]", async () => {
     await h.worker(serving, "drained");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     await serving.gateway.pause(session);
     const run = await h.enqueue(storing);
     await h.untilSteps(run, (steps) => steps.at(-1)?.state === "queued");
@@ -94,9 +94,9 @@ describe("a run that is stored for a worker of another node", () => {
     expect(await h.spent(run)).toEqual(noLoss);
   });
 
-  it("is queued when the worker left since the offer, and another starts it [INV-6]", async () => {
+  it("is queued when its worker left since the offer, and another worker starts it [INV-6]", async () => {
     const leaving = await h.worker(serving, "left");
-    await h.untilHanded(storing);
+    await h.untilDirect(storing);
     await leaving.stop(0);
     await h.worker(serving, "other");
     const run = await h.enqueue(storing);
@@ -105,9 +105,9 @@ describe("a run that is stored for a worker of another node", () => {
     expect(h.begins(run)).toEqual([`${run} other`]);
   });
 
-  it("starts, once, although word of it never came: its node looks for it when it hears again [INV-2] [INV-6]", async () => {
+  it("starts once although its notice was lost, because its node scans for it after the reconnect [INV-2] [INV-6]", async () => {
     await h.worker(serving, "w");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     await deafen("serving");
     const run = await h.enqueue(storing);
     expect(await h.steps(run)).toMatchObject([{ what: "insert", state: "running", session }]);
@@ -115,22 +115,22 @@ describe("a run that is stored for a worker of another node", () => {
     await h.untilEnded(run);
     // While a claim is under way all slots are promised to it: then the run is given back, and claimed.
     const again = ["insert running 1", "update queued 1", "update running 2", "delete running 2"];
-    expect([handedOver, again]).toContainEqual(await h.story(run));
+    expect([directStory, again]).toContainEqual(await h.story(run));
     expect(h.begins(run)).toEqual([`${run} w`]);
     expect(await h.spent(run)).toEqual(noLoss);
     // What comes after it is not begun twice either.
-    for (let round = 0; round < 2; round++) await h.untilHanded(storing);
+    for (let round = 0; round < 2; round++) await h.untilDirect(storing);
     expect(h.begun).toHaveLength(new Set(h.begun).size);
   });
 
-  it("is rescued with nothing spent when its worker is declared dead before it hears of it [INV-6]", async () => {
+  it("is rescued with no try spent when its worker is declared dead before the notice arrives [INV-6]", async () => {
     await h.worker(serving, "dead");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     await deafen("serving");
     const run = await h.enqueue(storing);
     expect(await h.steps(run)).toMatchObject([{ what: "insert", state: "running", session }]);
     await h.db.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
-    // A node that starts looks for lost runs; the others look at once only for those of a session that they saw.
+    // A node that starts sweeps for lost runs; the others sweep at once only for those of a session that they saw.
     await h.node("rescuing");
     await h.untilSteps(run, (steps) => steps.at(-1)?.state === "queued");
     expect(await h.steps(run)).toMatchObject([{ attempt: 0 }, { attempt: 0, session: null }]);
@@ -145,32 +145,34 @@ describe("a run that is stored for a worker of another node", () => {
 
 describe("a role that may only connect", () => {
   const gateways = () => [storing.gateway.id, serving.gateway.id] as const;
-  /** As it would be read if it were not sealed. */
-  const opened = (heard: readonly string[]) =>
-    heard.flatMap((text) => text.split(" ").flatMap((part) => [part, Buffer.from(part, "base64").toString("latin1")]));
+  /** The texts as they would be read if they were not encrypted. */
+  const decoded = (received: readonly string[]) =>
+    received.flatMap((text) =>
+      text.split(" ").flatMap((part) => [part, Buffer.from(part, "base64").toString("latin1")]),
+    );
 
-  /** Whatever was told to the nodes before has been read by them. */
+  /** Resolves when the nodes have read every message so far. */
   async function untilRead(): Promise<void> {
-    for (let round = 0; round < 3; round++) expect(await h.untilHanded(storing)).toBe(session);
+    for (let round = 0; round < 3; round++) expect(await h.untilDirect(storing)).toBe(session);
   }
 
-  it("does not hear what is in a run that is handed over, nor to whom", async () => {
+  it("cannot read the payload or the worker of a direct run", async () => {
     await h.worker(serving, "w");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     const outsider = await h.outsider(gateways());
     const run = await h.enqueue(storing, 987_654_321);
     await h.untilEnded(run);
-    expect(await h.story(run)).toEqual(handedOver);
-    await h.untilHanded(storing);
+    expect(await h.story(run)).toEqual(directStory);
+    await h.untilDirect(storing);
     await outsider.caughtUp();
-    expect(outsider.heard.map((text) => text.split(" ")[0])).toEqual(expect.arrayContaining(["runs"]));
-    const texts = opened(outsider.heard).join("\n");
+    expect(outsider.received.map((text) => text.split(" ")[0])).toEqual(expect.arrayContaining(["runs"]));
+    const texts = decoded(outsider.received).join("\n");
     for (const secret of ["987654321", session, "default"]) expect(texts).not.toContain(secret);
   });
 
-  it("starts no run that it made up, and stops no node [INV-2]", async () => {
+  it("starts no run by a forged notice, and stops no node [INV-2]", async () => {
     await h.worker(serving, "w");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     const outsider = await h.outsider(gateways());
     const lanes = { text: "select id from carillon.lane where queue = 'default' and task = 'work'" };
     const lane = (await h.db.query<{ id: number }>(lanes)).rows[0]?.id;
@@ -187,25 +189,25 @@ describe("a role that may only connect", () => {
     expect(h.begun).toHaveLength(new Set(h.begun).size);
   });
 
-  it("starts nothing by saying again what it heard, while the run is under way and after its end [INV-2]", async () => {
+  it("starts no run by repeating the notices that it received, neither during the run nor after its end [INV-2]", async () => {
     await h.worker(serving, "w");
-    session = await h.untilHanded(storing);
+    session = await h.untilDirect(storing);
     const outsider = await h.outsider(gateways());
     h.isEager = false;
     const run = await h.enqueue(storing);
     expect(await h.steps(run)).toMatchObject([{ what: "insert", state: "running", session }]);
     await outsider.caughtUp();
-    const words = outsider.heard.filter((text) => text.startsWith("runs "));
-    expect(words).toHaveLength(1);
+    const notices = outsider.received.filter((text) => text.startsWith("runs "));
+    expect(notices).toHaveLength(1);
     const again = async (): Promise<void> => {
-      // What it says itself it hears as well.
-      const before = outsider.heard.slice();
+      // It receives its own messages as well.
+      const before = outsider.received.slice();
       for (const id of gateways())
         for (const text of before) {
-          const sealed = text.split(" ").at(-1) ?? "";
+          const encrypted = text.split(" ").at(-1) ?? "";
           await outsider.say(id, text);
-          for (const time of [0, Date.now() + 60_000, "soon"]) await outsider.say(id, `runs ${time} ${sealed}`);
-          await outsider.say(id, `offer ${sealed}`);
+          for (const time of [0, Date.now() + 60_000, "soon"]) await outsider.say(id, `runs ${time} ${encrypted}`);
+          await outsider.say(id, `offer ${encrypted}`);
         }
     };
     while (h.begins(run).length === 0) await outsider.caughtUp();
@@ -217,13 +219,13 @@ describe("a role that may only connect", () => {
     await again();
     await untilRead();
     expect(h.begins(run)).toEqual([`${run} w`]);
-    expect(await h.story(run)).toEqual(handedOver);
+    expect(await h.story(run)).toEqual(directStory);
     expect(h.begun).toHaveLength(new Set(h.begun).size);
     expect(await h.spent(run)).toEqual(noLoss);
   });
 });
 
-it("of many runs that two nodes store each starts once, and never more at a time than there are slots [INV-2] [INV-6]", async () => {
+it("every one of many runs that two nodes store starts once, and never more at a time than there are slots [INV-2] [INV-6]", async () => {
   const second = await h.node("second");
   const slots = 3;
   const open = new Set<string>();
@@ -257,10 +259,10 @@ it("of many runs that two nodes store each starts once, and never more at a time
   });
   serving.gateway.resume(session);
   // First one after another, such that offers are used, then more at once than there are slots.
-  const handed = "select 1 from public.step where what = 'insert' and state = 'running' limit 20";
+  const directRuns = "select 1 from public.step where what = 'insert' and state = 'running' limit 20";
   const storm = async (engine: Engine): Promise<void> => {
     do await h.untilEnded(await h.enqueue(engine));
-    while ((await h.db.query({ text: handed })).rowCount < 20);
+    while ((await h.db.query({ text: directRuns })).rowCount < 20);
     for (let round = 0; round < 20; round++)
       await Promise.all(Array.from({ length: 2 * slots }, () => h.enqueue(engine)));
   };

@@ -13,34 +13,34 @@ let h: StoreHarness;
 let lane = 0;
 let session = "";
 let offer: SlotOffer;
-const heard: string[] = [];
-let look: () => void = () => undefined;
+const received: string[] = [];
+let check: () => void = () => undefined;
 
 beforeAll(async () => {
   h = await storeHarness();
   [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo" }]);
   const take = (channel: string) => (payload: string) => {
-    heard.push(`${channel} ${payload}`);
-    look();
+    received.push(`${channel} ${payload}`);
+    check();
   };
-  for (const channel of ["handed", "queued", "fence"])
+  for (const channel of ["direct", "queued", "fence"])
     await new Promise<void>((resolve) => h.db.listen(channel, take(channel), () => undefined, resolve));
 });
 afterAll(() => h.close());
 beforeEach(async () => {
-  heard.length = 0;
+  received.length = 0;
   session = await h.session();
   offer = { lane, namespaceId: 1, gatewayId, sessionId: session, limitsRevision: 0, token: "t", count: 10 };
 });
 
 const notices: DirectNotices = {
-  toGateway: { channel: "handed", payload: "them" },
+  toGateway: { channel: "direct", payload: "them" },
   ifQueued: { channel: "queued", payload: "lanes" },
 };
 
-async function insert(over: Partial<SlotOffer> = {}, words = notices, count = 1) {
+async function insert(over: Partial<SlotOffer> = {}, toSend = notices, count = 1) {
   const runs = Array.from({ length: count }, (_, n) => newRun(lane, { payload: { n }, rank: n }));
-  const { at, isAssigned } = await h.store.directRuns.insert(alikeRuns(runs), { ...offer, ...over }, words);
+  const { at, isAssigned } = await h.store.directRuns.insert(alikeRuns(runs), { ...offer, ...over }, toSend);
   return { ids: runs.map((run) => run.id), at, isAssigned };
 }
 
@@ -61,14 +61,14 @@ async function rows(ids: readonly string[]): Promise<Row[]> {
 const running = () => ({ state: "running", fence: 1, session_id: session, claimed: true, attempt: 0 });
 const queued = { state: "queued", fence: 0, session_id: null, claimed: false, attempt: 0 };
 
-/** What was told so far: notifications of a database come in the order of their commits. */
-async function told(): Promise<string[]> {
+/** The notifications so far: those of a database arrive in the order of their commits. */
+async function notified(): Promise<string[]> {
   const seen = new Promise<void>((resolve) => {
-    look = () => heard.some((text) => text.startsWith("fence")) && resolve();
+    check = () => received.some((text) => text.startsWith("fence")) && resolve();
   });
   await h.db.query({ text: "select pg_notify('fence', '')" });
   await seen;
-  return heard.splice(0).filter((text) => !text.startsWith("fence"));
+  return received.splice(0).filter((text) => !text.startsWith("fence"));
 }
 
 /** The claim that the run is stored under, or another one. */
@@ -78,23 +78,23 @@ const ends = async (id: string, fence: number, of = session): Promise<string[]> 
 };
 
 describe("runs that are stored for a worker", () => {
-  it("are its own from their commit on, under their first fence, and its gateway is told [INV-6]", async () => {
+  it("are its own from their commit on, under their first fence, and its gateway is notified [INV-6]", async () => {
     const { ids, at, isAssigned } = await insert({}, notices, 3);
     expect(isAssigned).toBe(true);
     expect(await rows(ids)).toEqual([running(), running(), running()]);
-    const [word = "", ...more] = await told();
-    const [channel, kind, when, what] = word.split(" ");
-    expect([channel, kind, what, more]).toEqual(["handed", "runs", "them", []]);
+    const [notice = "", ...more] = await notified();
+    const [channel, kind, when, what] = notice.split(" ");
+    expect([channel, kind, what, more]).toEqual(["direct", "runs", "them", []]);
     expect(Number(when)).toBe(at);
     const [held] = (await h.store.claims.held([session])).filter((run) => run.id === ids[0]);
     expect(held).toMatchObject({ id: ids[0], jobId: ids[0], fence: 1, spent: 0, losses: 0, trigger: "once", session });
     expect([held?.runAt, held?.nominal]).toEqual([at, at]);
   });
 
-  it("are told of to nobody when the gateway is told otherwise", async () => {
+  it("are not notified when the gateway gets them by a call", async () => {
     const { isAssigned } = await insert({}, { ...notices, toGateway: null });
     expect(isAssigned).toBe(true);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
   it.each([
@@ -107,21 +107,21 @@ describe("runs that are stored for a worker", () => {
         await h.db.query({ text }, [session]);
       },
     ],
-  ])("are queued when it %s, and everybody is told [INV-6]", async (_why, change) => {
+  ])("are queued when the worker %s, and every gateway is notified [INV-6]", async (_why, change) => {
     await change();
     const { ids, isAssigned } = await insert({}, notices, 2);
     expect(isAssigned).toBe(false);
     expect(await rows(ids)).toEqual([queued, queued]);
-    expect(await told()).toEqual(["queued lanes"]);
+    expect(await notified()).toEqual(["queued lanes"]);
   });
 
-  it("are queued without a word where there is none to say", async () => {
+  it("are queued without a notice when there is none to send", async () => {
     const { ids } = await insert({ sessionId: newId() }, { toGateway: notices.toGateway, ifQueued: null });
     expect(await rows(ids)).toEqual([queued]);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
-  it("go by limits that its gateway has read [INV-14]", async () => {
+  it("are stored directly when the gateway has read the limits [INV-14]", async () => {
     const text = "update carillon.worker_session set limits_revision = 5 where id = $1";
     await h.db.query({ text }, [session]);
     expect((await insert({ limitsRevision: 5 })).isAssigned).toBe(true);
@@ -134,7 +134,7 @@ describe("runs that are stored for a worker", () => {
     expect(claimed.filter((run) => ids.includes(run.id))).toMatchObject([{ id: ids[0], fence: 1 }]);
   });
 
-  it("wait for who declares it dead, and are queued [INV-6]", async () => {
+  it("wait for a transaction that declares the worker dead, and are queued [INV-6]", async () => {
     const dying = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for update" }, [session]);
       const inserting = insert();
@@ -145,10 +145,10 @@ describe("runs that are stored for a worker", () => {
     const { ids, isAssigned } = await dying.inserting;
     expect(isAssigned).toBe(false);
     expect(await rows(ids)).toEqual([queued]);
-    expect(await told()).toEqual(["queued lanes"]);
+    expect(await notified()).toEqual(["queued lanes"]);
   });
 
-  it("are its own when who wanted to declare it dead found that it lives", async () => {
+  it("are its own when that transaction finds that the worker lives", async () => {
     const living = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for update" }, [session]);
       const inserting = insert();
@@ -158,7 +158,7 @@ describe("runs that are stored for a worker", () => {
     expect(await rows((await living.inserting).ids)).toEqual([running()]);
   });
 
-  it("are seen by who declares it dead while they are stored, and rescued with nothing spent [INV-6]", async () => {
+  it("are rescued with no try spent when the worker is declared dead while they are stored [INV-6]", async () => {
     const storing = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for key share" }, [session]);
       const closing = h.store.sessions.close(session);
@@ -173,7 +173,7 @@ describe("runs that are stored for a worker", () => {
     expect(await rows(storing.ids)).toMatchObject([{ state: "queued", session_id: null, attempt: 0 }]);
   });
 
-  it("do not wait for its sign of life", async () => {
+  it("do not wait for its heartbeat", async () => {
     await h.db.transaction(async (tx) => {
       const text = "update carillon.worker_session set heartbeat_at = clock_timestamp() where id = $1";
       await tx.query({ text }, [session]);
@@ -181,7 +181,7 @@ describe("runs that are stored for a worker", () => {
     });
   });
 
-  it("end under their fence, once, and under no other [INV-2] [INV-4]", async () => {
+  it("end once, under their fence and under no other [INV-2] [INV-4]", async () => {
     const { ids } = await insert();
     const [id = ""] = ids;
     expect(await ends(id, 0)).toEqual([]);
@@ -193,7 +193,7 @@ describe("runs that are stored for a worker", () => {
     expect(await h.store.reads.finished(1, [id], 0)).toMatchObject([{ status: "succeeded" }]);
   });
 
-  it("that were given back are claimed under a later fence, and the first counts no more [INV-2]", async () => {
+  it("are claimed under a later fence after they were given back, and the first fence is refused [INV-2]", async () => {
     const { ids } = await insert();
     const [id = ""] = ids;
     expect(await h.store.claims.giveBack(session, [{ id, fence: 1 }])).toMatchObject([{ id, isStopped: false }]);
@@ -212,24 +212,24 @@ describe("runs that are stored for a worker", () => {
   });
 });
 
-describe("of the runs that a session holds", () => {
+describe("the reads of direct runs", () => {
   const read = async (of: string, ids: readonly string[]) =>
     (await h.store.directRuns.read(of, ids)).map((run) => run.id).sort();
   const find = async (of: readonly string[], where = [{ lane, namespaceId: 1 }]) =>
     (await h.store.directRuns.find(where, of)).map((run) => run.id).sort();
   /** Both answer the same. */
-  const handed = async (ids: readonly string[]): Promise<string[]> => {
+  const readDirect = async (ids: readonly string[]): Promise<string[]> => {
     const found = await read(session, ids);
     expect(await find([session])).toEqual(found);
     return found;
   };
 
-  it("those that were stored for it are told from those that it claimed [INV-2]", async () => {
+  it("return runs that were stored for the session, and none that it claimed [INV-2]", async () => {
     const { ids } = await insert({}, notices, 3);
     const { ids: queuedIds } = await insert({ gatewayId: newId() });
     const claimed = (await h.claim(session, 1_000)).map((run) => run.id);
     expect(claimed).toEqual(expect.arrayContaining(queuedIds));
-    expect(await handed([...ids, ...claimed])).toEqual([...ids].sort());
+    expect(await readDirect([...ids, ...claimed])).toEqual([...ids].sort());
     const [one] = await h.store.directRuns.read(session, ids.slice(0, 1));
     expect(one).toMatchObject({ id: ids[0], jobId: ids[0], lane, namespaceId: 1, session, fence: 1, spent: 0 });
     expect(await h.store.directRuns.find([{ lane, namespaceId: 1 }], [session])).toContainEqual({
@@ -240,32 +240,32 @@ describe("of the runs that a session holds", () => {
     });
   });
 
-  it("only those that were asked for are read", async () => {
+  it("return only the requested runs", async () => {
     const { ids } = await insert({}, notices, 2);
     expect(await read(session, ids.slice(1))).toEqual(ids.slice(1));
     expect(await read(session, [])).toEqual([]);
   });
 
-  it("none is answered that was given back, also when it has it again by a claim [INV-2]", async () => {
+  it("return no run that was given back, also when the session claimed it again [INV-2]", async () => {
     const { ids } = await insert();
     const [id = ""] = ids;
     await h.store.claims.giveBack(session, [{ id, fence: 1 }]);
-    expect(await handed(ids)).toEqual([]);
+    expect(await readDirect(ids)).toEqual([]);
     expect((await h.claim(session, 1_000)).find((run) => run.id === id)).toMatchObject({ fence: 2 });
-    expect(await handed(ids)).toEqual([]);
+    expect(await readDirect(ids)).toEqual([]);
   });
 
-  it("none is answered that has ended, or that was rescued [INV-2]", async () => {
+  it("return no run that has ended or was rescued [INV-2]", async () => {
     const { ids } = await insert({}, notices, 2);
     const [ended = "", rescued = ""] = ids;
     expect(await ends(ended, 1)).toEqual([ended]);
-    expect(await handed(ids)).toEqual([rescued]);
+    expect(await readDirect(ids)).toEqual([rescued]);
     await h.store.sessions.close(session);
     await h.store.runs.rescue([rescued], 3);
-    expect(await handed(ids)).toEqual([]);
+    expect(await readDirect(ids)).toEqual([]);
   });
 
-  it("none of another session is answered", async () => {
+  it("return no run of another session", async () => {
     const { ids } = await insert();
     const other = await h.session();
     expect(await read(other, ids)).toEqual([]);
@@ -275,7 +275,7 @@ describe("of the runs that a session holds", () => {
     expect(await find([session, other])).toEqual([...ids, ...others].sort());
   });
 
-  it("none of another lane or namespace is found", async () => {
+  it("find no run of another lane or namespace", async () => {
     const { ids } = await insert();
     const [otherLane = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
     expect(await find([session], [{ lane: otherLane, namespaceId: 1 }])).toEqual([]);

@@ -56,7 +56,7 @@ async function sharesOfFirst(count: number): Promise<Map<number, number>> {
 const forAll = { namespaces: ["*"] };
 
 describe("workers that serve several namespaces", () => {
-  it("give each its share by weight, over two gateways with uneven demand", async () => {
+  it("give each namespace its share by weight, over two gateways with uneven demand", async () => {
     const heavy = await namespaceOf("heavy", 3, 3_000);
     const light = await namespaceOf("light", 1, 3_000);
     const other = await namespaceOf("other", 1, 3_000);
@@ -71,7 +71,7 @@ describe("workers that serve several namespaces", () => {
     for (const id of [light, other]) expect(Math.abs((shares.get(id) ?? 0) - 400)).toBeLessThan(40);
   });
 
-  it("begin with a newcomer before those that wait since long", async () => {
+  it("start runs of a new namespace before older ones of others", async () => {
     const busy = await namespaceOf("busy", 1, 3_000);
     const gateway = gatewayWith(50);
     const worker = await workerOver(gateway, { ...forAll, slots: 10, ahead: 0 });
@@ -86,7 +86,7 @@ describe("workers that serve several namespaces", () => {
     expect(busy).toBeGreaterThan(0);
   });
 
-  it("keep to rank order within a namespace, over its lanes", async () => {
+  it("start runs of a namespace in rank order, over its lanes", async () => {
     const [other = 0] = await h.store.lanes.ensure([{ queue: "default", task: "other" }]);
     const first = await namespaceOf("first", 1, 0);
     const second = await namespaceOf("second", 1, 0);
@@ -106,7 +106,7 @@ describe("workers that serve several namespaces", () => {
     }
   });
 
-  it("leave no share unused that others can use", async () => {
+  it("give an unused share to the other namespaces", async () => {
     await namespaceOf("idle", 1_000, 0);
     await namespaceOf("small", 1_000, 3);
     await namespaceOf("busy", 1, 200);
@@ -115,7 +115,7 @@ describe("workers that serve several namespaces", () => {
     expect(new Set(worker.ids).size).toBe(203);
   });
 
-  it("follow a weight that changes", async () => {
+  it("use the changed weight of a namespace", async () => {
     const first = await namespaceOf("first", 1, 2_000);
     const second = await namespaceOf("second", 1, 2_000);
     await h.store.namespaces.change("first", { weight: 9 }, null);
@@ -127,7 +127,7 @@ describe("workers that serve several namespaces", () => {
     expect(Math.abs((shares.get(second) ?? 0) - 100)).toBeLessThan(30);
   });
 
-  it("take from those that they name, and from no others [INV-7]", async () => {
+  it("take runs of the namespaces that they name, and of no others [INV-7]", async () => {
     const mine = await namespaceOf("mine", 1, 5);
     await namespaceOf("yours", 1, 5);
     const theirs = await namespaceOf("theirs", 1, 5);
@@ -140,7 +140,7 @@ describe("workers that serve several namespaces", () => {
     expect([shares.get(mine), shares.get(theirs)]).toEqual([5, 5]);
   });
 
-  it("are not opened for a namespace that does not exist", async () => {
+  it("cannot register for a namespace that does not exist", async () => {
     const open = workerOver(gatewayWith(50), { namespaces: ["nowhere"] });
     await expect(open).rejects.toMatchObject({ code: "not_found" });
   });
@@ -148,17 +148,17 @@ describe("workers that serve several namespaces", () => {
   it("serve the same namespaces at another gateway that takes them over", async () => {
     const worker = await EagerWorker.over(gatewayWith(50), { ...forAll, slots: 20 });
     const id = await namespaceOf("late", 1, 0);
-    const told: string[] = [];
+    const assignedIds: string[] = [];
     const next = gatewayWith(50);
     await next.adopt(worker.session, {
-      onAssign: (assigned) => void told.push(...assigned.map((run) => run.runId)),
+      onAssign: (assigned) => void assignedIds.push(...assigned.map((run) => run.runId)),
       onStop: () => undefined,
       onLost: () => undefined,
     });
     await fill(id, 5);
     await next.scan();
     next.resume(worker.session);
-    while (told.length < 5) await new Promise((resolve) => setImmediate(resolve));
-    expect(told).toHaveLength(5);
+    while (assignedIds.length < 5) await new Promise((resolve) => setImmediate(resolve));
+    expect(assignedIds).toHaveLength(5);
   });
 });

@@ -16,7 +16,7 @@ afterEach(() => {
   return h.close();
 });
 
-/** One look is one claim: the test calls it, nothing else does. */
+/** One scan makes one claim: only the test calls it. */
 async function worker(over: Partial<ClaimStore>) {
   const { gateway, errors } = gatewayOver(h, { store: { claims: { ...h.store.claims, ...over } }, now: () => now });
   gateways.push(gateway);
@@ -56,7 +56,7 @@ function losing(does: "answer" | "request"): { over: Partial<ClaimStore>; late: 
 }
 
 describe("a claim whose answer is lost", () => {
-  it("is handed out by the next look under its fence, and once [INV-6]", async () => {
+  it("is assigned once, under its fence, by the next scan [INV-6]", async () => {
     const id = await h.run();
     const { gateway, session, given, errors } = await worker(losing("answer").over);
     await errors.next();
@@ -68,7 +68,7 @@ describe("a claim whose answer is lost", () => {
     expect([...(await gateway.complete(session, [success(id, 1)]))]).toEqual([id]);
   });
 
-  it("is handed out also when the database does it only after the first question [INV-6]", async () => {
+  it("is assigned also when the database commits it only after the first verification [INV-6]", async () => {
     const id = await h.run();
     // Every later claim finds nothing, as if it were held.
     const lost = losing("request");
@@ -90,7 +90,7 @@ describe("a claim whose answer is lost", () => {
     expect(given).toMatchObject([{ runId: id, fence: 1 }]);
   });
 
-  it("does not bring back a run that ends while the gateway asks", async () => {
+  it("brings back no run that ends during the verification", async () => {
     const id = await h.run();
     let calls = 0;
     const { gateway, session, given, errors } = await worker({
@@ -111,7 +111,7 @@ describe("a claim whose answer is lost", () => {
     expect(given).toHaveLength(1);
   });
 
-  it("is asked about only as long as it may still be done", async () => {
+  it("is verified only as long as the database may still commit it", async () => {
     let asked = 0;
     let calls = 0;
     const { gateway, errors } = await worker({

@@ -60,7 +60,7 @@ async function die(session: string, given: readonly Assigned[]): Promise<void> {
 const comeBack = () =>
   h.db.query({ text: "update carillon.run set state = 'queued', run_at = now() where state = 'scheduled'" });
 
-it("a run that takes its worker down ends after few losses, and none of its neighbours with it [INV-6]", async () => {
+it("a run that makes its workers crash ends after few losses, and no other run with it [INV-6]", async () => {
   const ids: string[] = [];
   for (let index = 0; index < 40; index++) ids.push(await h.run({ rank: Date.now() - 100_000 + index }));
   const [poison = ""] = ids;
@@ -88,7 +88,7 @@ it("a run that takes its worker down ends after few losses, and none of its neig
   expect(Math.max(...ended.filter((run) => run.id !== poison).map((run) => run.losses))).toBeLessThan(maxLosses);
 });
 
-it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]", async () => {
+it("runs that waited at a worker that dies count no loss [INV-6]", async () => {
   const ids: string[] = [];
   for (let index = 0; index < 200; index++) ids.push(await h.run());
   const session = await h.session();
@@ -97,7 +97,7 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
     return { lane: id, namespaceId: 1, fromRank: low, limit: 200, isSolo: kind !== "plain" };
   });
   const slots = Array.from({ length: 200 }, () => 0);
-  const demand = { gatewayId, sessions: [session], slots, free: 10, reads };
+  const demand = { gatewayId, sessions: [session], slots, freeSlots: 10, reads };
   expect((await h.store.claims.completeAndClaim({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);
@@ -107,7 +107,7 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
   expect(rows.map((row) => [row.status, row.losses, row.attempt])).toEqual(ids.map(() => ["queued", 0, 0]));
 });
 
-it("what a dead worker had begun is done by the next one side by side, not one after the other", async () => {
+it("the next worker executes the runs of a dead one side by side, not one after the other", async () => {
   for (let index = 0; index < 6; index++) await h.run({ rank: Date.now() - 100_000 + index });
   const first = await firstRuns();
   expect(first.given).toHaveLength(6);

@@ -35,8 +35,8 @@ const failure = (runId: string, fence: number) => {
 const statusOf = async (id: string) =>
   (await h.store.reads.live(1, [id]))[0]?.status ?? (await h.store.reads.finished(1, [id], 0))[0]?.status;
 
-describe("a worker elsewhere", () => {
-  it("waits for a run, is given it, and brings its result", async () => {
+describe("a remote worker", () => {
+  it("polls for a run, gets it, and reports its result", async () => {
     const { gateway, remote } = node();
     const id = await remote.register(worker);
     const waiting = remote.poll(id, long);
@@ -49,7 +49,7 @@ describe("a worker elsewhere", () => {
     expect(await statusOf(runId)).toBe("succeeded");
   });
 
-  it("is told again of a run that it does not name: the answer was lost [INV-6]", async () => {
+  it("gets a run again that it does not name, because the answer was lost [INV-6]", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const runId = await h.run();
@@ -63,7 +63,7 @@ describe("a worker elsewhere", () => {
     ["succeeded", success, "succeeded"],
     ["failed and is tried again", failure, "retrying"],
   ] as const)(
-    "hears that its result was accepted, also when the first answer was lost: it %s [INV-4]",
+    "gets its result acknowledged, also when the first answer was lost: it %s [INV-4]",
     async (_kind, outcome, status) => {
       const { remote } = node();
       const id = await remote.register(worker);
@@ -80,7 +80,7 @@ describe("a worker elsewhere", () => {
     ["tried again", 5, "retrying"],
     ["failed", 1, "failed"],
   ])(
-    "is not told that its late success was accepted when the server has ended the attempt: it is %s [INV-4]",
+    "gets no acknowledgement of a late success after the server has ended the attempt: it is %s [INV-4]",
     async (_how, maxAttempts, status) => {
       const { remote, gateway } = node();
       const id = await remote.register(worker);
@@ -94,7 +94,7 @@ describe("a worker elsewhere", () => {
     },
   );
 
-  it("hears which of its runs are not its own any more, and its late result is refused [INV-4]", async () => {
+  it("learns which of its runs are no longer its own, and its late result is refused [INV-4]", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const runId = await h.run();
@@ -114,14 +114,14 @@ describe("a worker elsewhere", () => {
     expect(await statusOf(runId)).toBe("running");
   });
 
-  it("that was declared dead is told so", async () => {
+  it("gets session_lost after it was declared dead", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     await h.store.sessions.close(id);
     await expect(node().remote.poll(id, nothing)).rejects.toThrow("was declared dead or closed");
   });
 
-  it("whose connection breaks is not said to live until it is heard of again", async () => {
+  it("counts as disconnected after its connection breaks, until its next heartbeat", async () => {
     const { gateway, remote } = node();
     const id = await remote.register(worker);
     const beat = async () =>
@@ -139,7 +139,7 @@ describe("a worker elsewhere", () => {
     expect(await beat()).not.toBe(before);
   });
 
-  it("that polls anew while it waits is answered at once for the first poll", async () => {
+  it("gets its first poll answered at once when it sends a second one", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const first = remote.poll(id, long);
@@ -148,7 +148,7 @@ describe("a worker elsewhere", () => {
     expect((await second).assignments).toEqual([]);
   });
 
-  it("gives back what it does not begin, and another gets it with nothing spent", async () => {
+  it("gives back runs that it does not start, and another worker gets them with no try spent", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const runId = await h.run();
@@ -161,8 +161,8 @@ describe("a worker elsewhere", () => {
   });
 });
 
-describe("a worker that another node serves from now on", () => {
-  it("is told of what it holds, and brings results there", async () => {
+describe("a remote worker that another node takes over", () => {
+  it("gets the runs that it holds again, and reports results there", async () => {
     const [a, b] = [node(), node()];
     const id = await a.remote.register(worker);
     const runId = await h.run();
@@ -172,7 +172,7 @@ describe("a worker that another node serves from now on", () => {
     expect([...(await b.remote.poll(id, result)).accepted]).toEqual([runId]);
   });
 
-  it("gets nothing more from the first, which does not say that it lives either", async () => {
+  it("gets nothing more from the first node, which sends no heartbeats for it either", async () => {
     const [a, b] = [node(), node()];
     const id = await a.remote.register(worker);
     await a.remote.poll(id, nothing);
@@ -186,7 +186,7 @@ describe("a worker that another node serves from now on", () => {
     expect(b.gateway.isOpen(id)).toBe(true);
   });
 
-  it("may bring a result to the first all the same, which looks the run up [INV-4]", async () => {
+  it("may report a result to the first node, which looks the run up [INV-4]", async () => {
     const [a, b] = [node(), node()];
     const id = await a.remote.register(worker);
     await a.remote.poll(id, nothing);

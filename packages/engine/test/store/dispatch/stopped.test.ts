@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => h.close());
 
-it("a gateway that was stopped claims nothing more, and takes the results of what it handed out [INV-6]", async () => {
+it("a stopped gateway claims nothing more, and accepts the results of runs that it assigned [INV-6]", async () => {
   const { gateway } = gatewayOver(h);
   const first = await h.run();
   const given: Assigned[] = [];

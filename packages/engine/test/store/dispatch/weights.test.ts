@@ -22,7 +22,7 @@ afterEach(() => {
 class HoldingWorker {
   readonly held = new Map<string, Assigned>();
   #session = "";
-  #look: () => void = () => undefined;
+  #notify: () => void = () => undefined;
 
   static async start(over: Partial<WorkerRegistration> = {}): Promise<HoldingWorker> {
     const worker = new HoldingWorker();
@@ -37,7 +37,7 @@ class HoldingWorker {
       nodeId: null,
       onAssign: (runs) => {
         for (const run of runs) worker.held.set(run.runId, run);
-        worker.#look();
+        worker.#notify();
       },
       onStop: () => undefined,
       onLost: () => undefined,
@@ -52,7 +52,7 @@ class HoldingWorker {
   }
 
   async until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise<void>((resolve) => (this.#look = resolve));
+    while (!holds()) await new Promise<void>((resolve) => (this.#notify = resolve));
   }
 
   async end(task: string, count = 1): Promise<void> {
@@ -77,20 +77,20 @@ const heavy = (count: number) =>
   Promise.all(Array.from({ length: count }, () => h.run({ lane: heavyLane, task: "encode" })));
 
 describe("a run that takes several slots", () => {
-  it("is given to a worker as long as it has them: ten are two of weight 4 and two of weight 1", async () => {
+  it("is assigned to a worker with as many free slots: ten slots hold two runs of weight 4 and two of weight 1", async () => {
     await Promise.all([heavy(5), light(5)]);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.held.size >= 4);
     await worker.quiet();
     expect(4 * worker.count("encode") + worker.count("echo")).toBeLessThanOrEqual(10);
-    // Whoever came first, the rest is filled with what fits.
+    // In either order, the other slots are filled with runs that fit.
     await worker.end("echo", 10);
     await worker.until(() => worker.count("encode") === 2);
     await worker.until(() => worker.count("echo") === 2);
     expect(worker.held.size).toBe(4);
   });
 
-  it("takes the whole worker if it is heavier than that", async () => {
+  it("takes the whole worker if its weight is larger", async () => {
     await heavy(2);
     const worker = await HoldingWorker.start({ slots: 3 });
     await worker.until(() => worker.held.size === 1);
@@ -100,7 +100,7 @@ describe("a run that takes several slots", () => {
     await worker.until(() => worker.held.size === 1);
   });
 
-  it("does not starve: slots are kept for it as they become free, and lighter runs go on after it", async () => {
+  it("does not starve, because freed slots are reserved for it, and lighter runs continue after it", async () => {
     await light(10);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("echo") === 10);
@@ -118,7 +118,7 @@ describe("a run that takes several slots", () => {
     await worker.until(() => worker.count("echo") === 6);
   });
 
-  it("has no slots kept for it that nobody waits for", async () => {
+  it("has no slots reserved when no such run waits", async () => {
     await light(10);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("echo") === 10);
@@ -131,7 +131,7 @@ describe("a run that takes several slots", () => {
     expect(worker.count("encode")).toBe(0);
   });
 
-  it("leaves lighter runs a slot, however many of it wait", async () => {
+  it("leaves lighter runs a slot, however many heavy runs wait", async () => {
     await heavy(3);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("encode") === 2);

@@ -2,7 +2,7 @@ import { formatId, type JobSpec, type KeyedLimit, requirementsOf } from "@carill
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import { limitText } from "../../../src/limits/limit-text.js";
-import type { JobWaitCode, RunWaitCode } from "../../../src/explain/explanations.js";
+import type { JobWaitCode, RunWaitCode } from "../../../src/explain/explanation.js";
 import { type DependencyHarness, dependencyHarness } from "../../harness/dependency-harness.js";
 import { actor, period, spec } from "../../harness/change-harness.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
@@ -21,12 +21,12 @@ async function make(over: Partial<JobSpec> = {}): Promise<string> {
   return (await h.api.runNow("default", { id }, {}, actor)).id;
 }
 
-/** A worker that is there, and takes nothing. */
+/** A registered worker that claims nothing. */
 async function worker(over: Partial<WorkerRegistration>): Promise<string> {
   const { gateway } = gatewayOver(h);
-  const nobody = { onAssign: () => undefined, onStop: () => undefined, onLost: () => undefined };
+  const ignored = { onAssign: () => undefined, onStop: () => undefined, onLost: () => undefined };
   const about = { namespace: "default", name: "w", queues: ["*"], tasks: [], slots: 1, nodeId: null };
-  const id = await gateway.open({ ...about, ...nobody, ...over });
+  const id = await gateway.open({ ...about, ...ignored, ...over });
   gateway.stop();
   return id;
 }
@@ -61,7 +61,7 @@ async function changed(set: string, over: Partial<JobSpec> = {}): Promise<string
   return id;
 }
 
-/** Every reason, how a run comes to it, and what is said of it. */
+/** For each reason: how a run gets it, and the sentence that explains it. */
 const runReasons: Readonly<Record<RunWaitCode, readonly [make: () => Promise<string>, says: string]>> = {
   ended: [async () => h.runOnce(await h.upstream()), `^succeeded at ${time}$`],
   running: [async () => h.begin(await h.upstream()), `^attempt 1 of \\d+ runs on wrk_`],
@@ -166,26 +166,26 @@ const runReasons: Readonly<Record<RunWaitCode, readonly [make: () => Promise<str
   ],
 };
 
-describe("explain says of a run that does not run", () => {
-  it.each(Object.entries(runReasons))("%s, with its numbers", async (code, [makeRun, says]) => {
+describe("the explanation of a run", () => {
+  it.each(Object.entries(runReasons))("gives the reason %s with its numbers", async (code, [makeRun, says]) => {
     const answer = await h.api.explainRun("default", await makeRun());
     expect(answer?.explanation).toMatchObject({ code, detail: expect.stringMatching(new RegExp(says)) as string });
   });
 
-  it("the breaker that it waits for, also when it failed while that was open", async () => {
+  it("names the breaker of a run that failed while the breaker was open", async () => {
     const policy = { requires: requirementsOf({ breaker: "payments" }) };
     const set = "state = 'scheduled', state_reason = 'breaker_open', run_at = now() + interval '1 minute'";
     const answer = await h.api.explainRun("default", await changed(set, { task: "pay", policy }));
     expect(answer?.explanation).toMatchObject({ code: "breaker_open", facts: { breaker: "payments", state: "open" } });
   });
 
-  it("that its limits are about to be looked at, where nobody has yet", async () => {
+  it("says that the limits are about to be checked before the first check", async () => {
     const limit: KeyedLimit = { scope: "key", kind: "concurrency", name: "new", limit: 1, ...noDetails };
     const answer = await h.api.explainRun("default", await limited(limit, null));
     expect(answer?.explanation.code).toBe("limit_pending");
   });
 
-  it("who goes before it, where several wait for the same limit", async () => {
+  it("counts the runs that wait for the same limit and precede it", async () => {
     const limit: KeyedLimit = { scope: "key", kind: "concurrency", name: "busy", limit: 2, ...noDetails };
     await limited(limit, { used: 2 });
     const answer = await h.api.explainRun("default", await limited(limit, null));
@@ -195,7 +195,7 @@ describe("explain says of a run that does not run", () => {
     });
   });
 
-  it("nothing where there is none", async () => {
+  it("is null for a run that does not exist", async () => {
     expect(await h.api.explainRun("default", "0193e2c4-0000-7000-8000-000000000000")).toBeNull();
   });
 });
@@ -203,7 +203,7 @@ describe("explain says of a run that does not run", () => {
 const recurring = (over: Partial<JobSpec> = {}): Promise<string> => h.recurring(over);
 const future = (): number => Math.floor(h.db.clock.now()) + 3_600_000;
 
-/** Every reason, how a job comes to it, and what is said of it. */
+/** For each reason: how a job gets it, and the sentence that explains it. */
 const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<string>, says: string]>> = {
   fires: [
     async () => (await h.api.createJob("default", spec({ key: "later", schedule: { kind: "at", at: future() } }))).id,
@@ -273,13 +273,13 @@ const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<str
   ],
 };
 
-describe("explain says of a job", () => {
-  it.each(Object.entries(jobReasons))("%s, with its numbers", async (code, [makeJob, says]) => {
+describe("the explanation of a job", () => {
+  it.each(Object.entries(jobReasons))("gives the reason %s with its numbers", async (code, [makeJob, says]) => {
     const answer = await h.api.explainJob("default", { id: await makeJob() });
     expect(answer).toMatchObject({ code, detail: expect.stringMatching(new RegExp(says)) as string });
   });
 
-  it("what was left out lately, and what its newest run waits for", async () => {
+  it("lists the latest skipped occurrences and says why the newest run waits", async () => {
     const up = await h.upstream();
     const down = await h.waiting([{ job: formatId("job", up), on: "success" }], { firing: { overlap: "skip" } });
     for (let n = 0; n < 2; n++) await h.runOnce(up);
@@ -289,7 +289,7 @@ describe("explain says of a job", () => {
     expect(explanation.run?.explanation.code).toBe("no_worker_for_task");
   });
 
-  it("how its newest run ended, where none is live: with the error, in one line", async () => {
+  it("says how the newest run ended if none is live, with the first line of its error", async () => {
     const id = await h.upstream();
     const error = { type: "HttpError", message: "answered 503\nand a page of HTML", retryable: true };
     await h.runOnce(id, { status: "failed", reason: "handler_error", error });

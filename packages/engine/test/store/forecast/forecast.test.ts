@@ -13,7 +13,7 @@ const specs = (count: number, schedule: ScheduleSpec): JobSpec[] =>
   Array.from({ length: count }, () => spec({ schedule }));
 
 describe("the forecast of a namespace", () => {
-  it("counts every active job while they are few, and leaves out what is paused", async () => {
+  it("counts every active job of a small namespace and leaves paused jobs out", async () => {
     const created = await h.api.createJobs("default", specs(300, hourly));
     await h.api.createJobs("default", specs(2, { kind: "every", everyMs: 60_000, anchor: 0 }));
     const [first] = created;
@@ -27,7 +27,7 @@ describe("the forecast of a namespace", () => {
     expect(await h.api.firesAt("default", at)).toBeGreaterThanOrEqual(299);
   });
 
-  it("reads some shards where there are many jobs, and is right to a few percent", async () => {
+  it("samples some shards of a large namespace and is accurate to a few percent", async () => {
     await h.api.createJobs("default", specs(30_000, hourly));
     const { isExact, jobs, sampledJobs, fires } = await h.api.forecast("default", 2);
     expect(isExact).toBe(false);

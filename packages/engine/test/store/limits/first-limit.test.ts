@@ -22,7 +22,7 @@ const everything = Number.MIN_SAFE_INTEGER;
 async function demand(session: string, limitsRevision: number) {
   const lane = (await h.h.store.lanes.list()).find(({ kind }) => kind === "plain");
   const read = { lane: lane?.id ?? 0, namespaceId: 1, fromRank: everything, limit: 9, isSolo: false };
-  return { gatewayId, sessions: [session], slots: [0, 0], free: 2, reads: [read], limitsRevision };
+  return { gatewayId, sessions: [session], slots: [0, 0], freeSlots: 2, reads: [read], limitsRevision };
 }
 
 async function setLimits(limits: OwnLimits | null): Promise<void> {

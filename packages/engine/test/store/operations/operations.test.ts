@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RunLister } from "../../../src/runs/run-lister.js";
 import { RunReader } from "../../../src/runs/run-reader.js";
-import type { BulkRequest } from "../../../src/operations/operations.js";
-import { BulkTargets } from "../../../src/operations/bulk-targets.js";
-import { OperationRunner } from "../../../src/operations/operation-runner.js";
-import { operationsApi } from "../../../src/operations/operations-api.js";
+import { type BulkRequest, Operations } from "../../../src/operations/operations.js";
+import { OperationRunner, type OperationRunnerDeps } from "../../../src/operations/operation-runner.js";
 import { shardOf } from "../../../src/catalog/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import type { StoredOperation } from "@carillon/store";
 import { newId, newRun, type StoreHarness, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
-import { testContext } from "../../harness/test-context.js";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
+import { testContext } from "../../harness/test-context.js";
 
 let h: StoreHarness;
 let membership = membershipOf(newId(), new Map([[3, 1]]));
@@ -21,31 +19,32 @@ beforeAll(async () => {
 afterAll(() => h.close());
 beforeEach(() => h.db.query({ text: "delete from carillon.run; delete from carillon.operation" }));
 
-/** A node that takes steps; `beforeNote` happens between what a step does and its note. */
-function nodeOf(beforeNote: () => Promise<void> = async () => undefined): OperationRunner {
+function deps(): OperationRunnerDeps {
   const { store } = h;
   const runs = new RunReader(store.reads);
-  const lister = new RunLister(store.search, runs);
-  return new OperationRunner({
-    operations: {
-      ...store.operations,
-      async step(operation, done) {
-        await beforeNote();
-        return store.operations.step(operation, done);
-      },
-    },
-    targets: new BulkTargets({ lister, runs }),
+  return {
+    runs,
+    lister: new RunLister(store.search, runs),
     changer: new RunChanger(testContext({ database: h.db }), { runs, rank: store.rank }),
-    repeats: { retry: () => Promise.reject(new Error("nothing is retried here")) },
-    failures: store.failures,
-    membership: () => membership,
-  });
+    repeater: { retry: () => Promise.reject(new Error("No test retries a run.")) },
+  };
+}
+
+/** A node that takes steps; `beforeRecord` runs between the changes of a step and its record. */
+function nodeOf(beforeRecord: () => Promise<void> = async () => undefined): OperationRunner {
+  const { operations, failures } = h.store;
+  const step: typeof operations.step = async (operation, done) => {
+    await beforeRecord();
+    return operations.step(operation, done);
+  };
+  const store = { failures, operations: { ...operations, step } };
+  return new OperationRunner({ store, membership: () => membership }, deps());
 }
 
 const start = (request: BulkRequest): Promise<StoredOperation> =>
   h.store.operations.insert(h.db, { ...request, id: newId(), namespaceId: 1, shard: 3, actor: null });
 
-const now = async ({ id }: StoredOperation): Promise<StoredOperation | null> => h.store.operations.find(1, id);
+const current = async ({ id }: StoredOperation): Promise<StoredOperation | null> => h.store.operations.find(1, id);
 
 async function many(count: number): Promise<string[]> {
   const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo" }]);
@@ -57,88 +56,74 @@ async function many(count: number): Promise<string[]> {
 const live = async (): Promise<number> => (await h.db.query({ text: "select from carillon.run" })).rowCount;
 
 async function toEnd(node: OperationRunner, operation: StoredOperation): Promise<StoredOperation | null> {
-  while ((await now(operation))?.state === "running") await node.tick();
-  return now(operation);
+  while ((await current(operation))?.state === "running") await node.tick();
+  return current(operation);
 }
 
 const all: BulkRequest = { action: "cancel", target: { filter: {} } };
 
-describe("an operation", () => {
-  it("goes through all runs that match, a page at a time, and counts them", async () => {
+describe("a bulk operation", () => {
+  it("changes all matching runs, page by page, and counts them", async () => {
     await many(450);
     const operation = await start(all);
     await nodeOf().tick();
-    expect(await now(operation)).toMatchObject({ state: "running", seen: 200, done: 200 });
+    expect(await current(operation)).toMatchObject({ state: "running", seen: 200, done: 200 });
     expect(await toEnd(nodeOf(), operation)).toMatchObject({ state: "done", seen: 450, done: 450, failed: 0 });
     expect(await live()).toBe(0);
   });
 
-  it("goes on where its node died, and counts no run twice", async () => {
+  it("continues after its node died, and counts no run twice", async () => {
     await many(300);
     const operation = await start(all);
     const dying = nodeOf(() => Promise.reject(new Error("killed")));
     await expect(dying.tick()).rejects.toThrow("killed");
-    expect([await live(), (await now(operation))?.seen]).toEqual([100, 0]);
+    expect([await live(), (await current(operation))?.seen]).toEqual([100, 0]);
     expect(await toEnd(nodeOf(), operation)).toMatchObject({ state: "done", seen: 100, done: 100 });
     expect(await live()).toBe(0);
   });
 
-  it("has each step noted by one of two nodes that took it", async () => {
+  it("has each step recorded by one of two nodes that took it", async () => {
     await many(10);
     const operation = await start(all);
     const late = nodeOf(async () => void (await nodeOf().tick()));
     await late.tick();
-    expect(await now(operation)).toMatchObject({ state: "done", step: 1 });
+    expect(await current(operation)).toMatchObject({ state: "done", step: 1 });
   });
 
-  it("is aborted between two steps: what it did stays done, and no more is done", async () => {
+  it("is aborted between two steps: its changes stay, and no more follow", async () => {
     await many(450);
     const operation = await start(all);
     await nodeOf().tick();
     await h.store.operations.abort(1, operation.id, "asked");
     await nodeOf().tick();
-    expect(await now(operation)).toMatchObject({ state: "aborted", stateReason: "asked", done: 200 });
+    expect(await current(operation)).toMatchObject({ state: "aborted", stateReason: "asked", done: 200 });
     expect(await live()).toBe(250);
   });
 
-  it("says which of the named runs it could not do, and does the others", async () => {
+  it("reports the requested runs that do not exist, and changes the others", async () => {
     const ids = await many(3);
-    const nobody = newId();
-    const operation = await start({ action: "cancel", target: { ids: [...ids, nobody] } });
+    const unknown = newId();
+    const operation = await start({ action: "cancel", target: { ids: [...ids, unknown] } });
     expect(await toEnd(nodeOf(), operation)).toMatchObject({
       state: "done",
       done: 3,
       failed: 1,
-      failures: [{ id: nobody, code: "not_found" }],
+      failures: [{ id: unknown, code: "not_found" }],
     });
   });
 
-  it("leaves alone what its filter does not match", async () => {
+  it("does not change runs that its filter does not match", async () => {
     await many(5);
-    const others = await Promise.all([1, 2, 3].map(() => h.run({ owner: "somebody" })));
-    const operation = await start({ action: "cancel", target: { filter: { owner: "somebody" } } });
+    const others = await Promise.all([1, 2, 3].map(() => h.run({ owner: "ann" })));
+    const operation = await start({ action: "cancel", target: { filter: { owner: "ann" } } });
     expect(await toEnd(nodeOf(), operation)).toMatchObject({ done: others.length });
     expect(await live()).toBe(5);
   });
 });
 
-/** The calls, over a node that takes the first steps of each at once. */
-function api() {
-  const runs = new RunReader(h.store.reads);
-  return operationsApi({
-    db: h.db,
-    operations: h.store.operations,
-    targets: new BulkTargets({ lister: new RunLister(h.store.search, runs), runs }),
-    runner: nodeOf(),
-    queues: h.store.queues,
-    within: (_namespace, work) => work(1),
-    newId,
-    shards: 1_024,
-    onStarted: () => undefined,
-  });
-}
+const operationsOf = (): Operations => new Operations(testContext({ database: h.db }), deps());
 
-describe("a purge of a queue", () => {
+describe("the purge of a queue", () => {
   const context = { actor: null };
   const set = (id: string, change: string) =>
     h.db.query({ text: `update carillon.run set ${change} where id = $1` }, [id]);
@@ -147,7 +132,7 @@ describe("a purge of a queue", () => {
     return rows.map((row) => row.id);
   };
 
-  it("ends what waits, for whatever, and leaves what workers have and other queues alone", async () => {
+  it("ends all waiting runs, but neither claimed runs nor those of other queues", async () => {
     await h.db.query({ text: "delete from carillon.run_history; delete from carillon.far_future_run" });
     await h.store.queueBook.ensure(1, ["default", "other"]);
     const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
@@ -161,25 +146,31 @@ describe("a purge of a queue", () => {
     const soon = await h.run({ runAt: Date.now() + 60_000 });
     const farOff = Date.now() + 86_400_000;
     const later = await h.run({ runAt: farOff, nominal: farOff });
-    const { countPurge, purgeQueue } = api();
-    const [whatever, undelayed] = [{ isOfDelayed: true }, { isOfDelayed: false }];
-    expect(await countPurge("default", "default", whatever)).toEqual({ count: 6, isLeast: false });
-    expect(await countPurge("default", "default", undelayed)).toEqual({ count: 3, isLeast: false });
-    expect(await purgeQueue("default", "default", undelayed, context)).toMatchObject({ state: "done", done: 3 });
+    const operations = operationsOf();
+    const [delayed, undelayed] = [{ isOfDelayed: true }, { isOfDelayed: false }];
+    expect(await operations.countPurge("default", "default", delayed)).toEqual({ count: 6, isLowerBound: false });
+    expect(await operations.countPurge("default", "default", undelayed)).toEqual({ count: 3, isLowerBound: false });
+    expect(await operations.purgeQueue("default", "default", undelayed, context)).toMatchObject({
+      state: "done",
+      done: 3,
+    });
     expect(await ids("run_history")).toEqual([queued, gated, overlapping].sort());
-    expect(await purgeQueue("default", "default", whatever, context)).toMatchObject({ state: "done", done: 3 });
+    expect(await operations.purgeQueue("default", "default", delayed, context)).toMatchObject({
+      state: "done",
+      done: 3,
+    });
     expect(await ids("run_history")).toEqual([queued, gated, overlapping, retrying, soon, later].sort());
     const reasons = await h.db.query({ text: "select distinct status, status_reason from carillon.run_history" });
     expect(reasons.rows).toEqual([{ status: "cancelled", status_reason: "purged" }]);
     expect(await ids("run")).toEqual([claimed, elsewhere].sort());
-    expect(await purgeQueue("default", "nowhere", whatever, context)).toBeNull();
+    expect(await operations.purgeQueue("default", "nowhere", delayed, context)).toBeNull();
   });
 
-  it("of many runs goes on after its call, and can be watched", async () => {
+  it("of many runs continues after its call returns", async () => {
     await h.store.queueBook.ensure(1, ["default"]);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo" }]);
     await h.store.runs.insert(Array.from({ length: 1_100 }, () => newRun(lane, {})));
-    const begun = await api().purgeQueue("default", "default", { isOfDelayed: true }, context);
+    const begun = await operationsOf().purgeQueue("default", "default", { isOfDelayed: true }, context);
     expect(begun).toMatchObject({ state: "running", done: 1_000 });
     membership = membershipOf(membership.nodeId, new Map([[shardOf(begun?.id ?? "", 1_024), 1]]));
     expect(await toEnd(nodeOf(), begun as StoredOperation)).toMatchObject({ state: "done", done: 1_100 });
@@ -187,8 +178,8 @@ describe("a purge of a queue", () => {
   });
 });
 
-describe("a cancellation of many runs", () => {
-  it("ends one that is just being moved near its time", async () => {
+describe("the cancellation of many runs", () => {
+  it("ends a far-future run that is just being promoted", async () => {
     const runAt = Date.now() + 86_400_000;
     const id = await h.run({ runAt, nominal: runAt });
     const runs = new RunReader(h.store.reads);

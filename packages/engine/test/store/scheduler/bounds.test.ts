@@ -54,7 +54,7 @@ describe("a schedule", () => {
       new Date(anchor + jitterAt(anchor)).toISOString(),
     );
     const node = await h.node();
-    node.scheduler.hintShards([shard]);
+    node.scheduler.readShards([shard]);
     await node.settle();
     const second = anchor + hourMs;
     expect(await h.fired(jobId)).toEqual([second]);

@@ -118,7 +118,7 @@ describe("an occurrence is fired once although the node's connection is lost", (
     const node = await frailNode();
     await node.settle();
     const job = await dueJob(overlap);
-    node.scheduler.hintJob(job);
+    node.scheduler.jobDue(job);
     await breakIt(job, () => node.scheduler.tick());
     expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
     await frail.database.waitUntilUp();
@@ -131,13 +131,13 @@ describe("an occurrence is fired once although the node's connection is lost", (
     const node = await frailNode();
     await node.settle();
     const job = await dueJob(overlap);
-    node.scheduler.hintJob(job);
+    node.scheduler.jobDue(job);
     await breakIt(job, () => node.scheduler.tick());
     expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
     await (await h.node()).settle();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
     await frail.database.waitUntilUp();
-    node.scheduler.hintJob(job);
+    node.scheduler.jobDue(job);
     await node.scheduler.tick();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
     expect(await h.ledger(job.jobId)).toEqual([]);

@@ -47,8 +47,8 @@ describe("a stale wheel", () => {
     await old.settle();
     const [fires, passes] = [await dueJob(), await dueJob({ firing: { misfire: "skip", misfireThresholdMs: 0 } })];
     await h.node();
-    old.scheduler.hintJob(fires);
-    old.scheduler.hintJob(passes);
+    old.scheduler.jobDue(fires);
+    old.scheduler.jobDue(passes);
     await old.until("write.refused", 2);
     expect(await h.select("select 1 from carillon.run union all select 1 from carillon.occurrence")).toEqual([]);
     expect(old.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
@@ -69,11 +69,11 @@ describe("a stale wheel", () => {
     await node.settle();
     node.skewMs = hourMs;
     const job = await dueJob({ firing: { misfire: "skip", misfireThresholdMs: minuteMs } });
-    node.scheduler.hintShards([job.shard]);
+    node.scheduler.readShards([job.shard]);
     await node.until("write.refused", 2);
     expect(await h.select("select 1 from carillon.occurrence")).toEqual([]);
     node.skewMs = 0;
-    node.scheduler.hintShards([job.shard]);
+    node.scheduler.readShards([job.shard]);
     await node.settle();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
   });
@@ -83,11 +83,11 @@ describe("a stale wheel", () => {
     const node = await h.node();
     await node.settle();
     node.skewMs = -hourMs;
-    node.scheduler.hintShards([job.shard]);
-    node.scheduler.hintJob(job);
+    node.scheduler.readShards([job.shard]);
+    node.scheduler.jobDue(job);
     await node.scheduler.tick();
     node.skewMs = 0;
-    node.scheduler.hintJob(job);
+    node.scheduler.jobDue(job);
     await node.settle();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
   });
@@ -119,7 +119,7 @@ describe("a user's transaction that holds one job's row", () => {
         for (const job of others) expect(await h.fired(job.jobId)).toEqual([job.nominal]);
         expect(await h.fired(held?.jobId ?? "")).toEqual([]);
       });
-      node.scheduler.hintShards([held?.shard ?? 0]);
+      node.scheduler.readShards([held?.shard ?? 0]);
       await node.settle();
       expect(await h.fired(held?.jobId ?? "")).toEqual([held?.nominal]);
     },

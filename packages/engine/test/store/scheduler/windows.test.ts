@@ -89,7 +89,7 @@ describe("a maintenance window", () => {
     const node = await h.node();
     await node.settle();
     await h.window("upgrade", null);
-    node.scheduler.hintWindows();
+    node.scheduler.windowsChanged();
     await node.settle();
     expect(await h.fired(jobId)).toEqual([at]);
   });
@@ -110,7 +110,7 @@ describe("a maintenance window", () => {
     await node.settle();
     const end = now() + hourMs;
     await h.window("upgrade", once("hold", now() - hourMs, end));
-    node.scheduler.hintWindows();
+    node.scheduler.windowsChanged();
     await node.settle();
     expect(await h.due(jobId)).toMatchObject({ next_fire_at: end, state_reason: "held 2" });
   });

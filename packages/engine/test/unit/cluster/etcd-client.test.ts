@@ -1,7 +1,6 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
-import type { Fetch } from "../../../src/cluster/etcd/etcd-request.js";
+import { EtcdClient, type Fetch } from "../../../src/cluster/etcd/etcd-client.js";
 
 const answer = (status: number, body: unknown) => ({
   ok: status < 400,
@@ -15,7 +14,7 @@ function client(fetch: Fetch, clock = new ManualClock()): EtcdClient {
 }
 
 describe("the etcd client", () => {
-  it("goes to the next endpoint when one fails or has no leader, and stays with the one that answers", async () => {
+  it("tries the next endpoint when one fails or has no leader, and stays with the one that responds", async () => {
     const asked: string[] = [];
     const etcd = client(async (url) => {
       asked.push(url);
@@ -26,12 +25,12 @@ describe("the etcd client", () => {
     expect(asked.map((url) => url[7])).toEqual(["a", "b", "b"]);
   });
 
-  it("says that etcd is away when no endpoint answers", async () => {
+  it("fails with etcd_unavailable when no endpoint responds", async () => {
     const etcd = client(() => Promise.reject(new TypeError("fetch failed")));
     await expect(etcd.grant(3_000)).rejects.toMatchObject({ code: "etcd_unavailable" });
   });
 
-  it("does not ask another endpoint what one refused", async () => {
+  it("does not repeat a refused request at another endpoint", async () => {
     let asked = 0;
     const etcd = client(async () => {
       asked++;
@@ -41,7 +40,7 @@ describe("the etcd client", () => {
     expect(asked).toBe(1);
   });
 
-  it("gives up on an endpoint that does not answer in time", async () => {
+  it("abandons an endpoint that does not respond in time", async () => {
     const clock = new ManualClock();
     const etcd = client((url, { signal }) => {
       if (url.startsWith("http://b")) return Promise.resolve(granted);
@@ -53,7 +52,7 @@ describe("the etcd client", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("asks for whole seconds, never fewer than wanted, and sees an ended lease by its missing time", async () => {
+  it("requests whole seconds, rounded up, and detects an ended lease by its missing time", async () => {
     const bodies: unknown[] = [];
     const etcd = client(async (_, { body }) => {
       bodies.push(JSON.parse(body));

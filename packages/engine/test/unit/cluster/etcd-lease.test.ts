@@ -1,9 +1,9 @@
 import { ManualClock } from "@carillon/core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
-import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-coordinator.js";
-import { MemoryCluster } from "../../../src/cluster/memory/memory-cluster.js";
 import type { Coordinator } from "../../../src/cluster/coordinator.js";
+import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
+import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-registry.js";
+import { MemoryCluster } from "../../../src/cluster/memory/memory-cluster.js";
 import { TestTime } from "../../harness/cluster-harness.js";
 import { MemoryEtcd } from "../../harness/memory-etcd.js";
 
@@ -22,23 +22,23 @@ beforeEach(() => {
 
 /** All leases end just before the next request of this path. */
 function endLeasesAt(path: string): void {
-  etcd.before = (asked) => {
-    if (asked !== path) return;
+  etcd.before = (requested) => {
+    if (requested !== path) return;
     etcd.before = () => undefined;
     etcd.endLeases();
   };
 }
 
-describe("a node whose lease ends", () => {
-  it("before its first write under it joins with another lease", async () => {
+describe("a node whose etcd lease ends", () => {
+  it("joins with another lease if it ended before its first write", async () => {
     endLeasesAt("kv/put");
     expect((await node.join()).gained).toHaveLength(8);
-    expect(etcd.asked.slice(0, 4)).toEqual(["lease/grant", "kv/put", "lease/grant", "kv/put"]);
+    expect(etcd.paths.slice(0, 4)).toEqual(["lease/grant", "kv/put", "lease/grant", "kv/put"]);
     expect(await node.tick()).toEqual({ gained: [], lost: [] });
     expect(time.count("node.joined")).toBe(1);
   });
 
-  it("before it takes its first shards has none, and joins again at its next pass, which comes soon", async () => {
+  it("has no shards if it ended before they were taken, and soon joins again", async () => {
     endLeasesAt("kv/txn");
     const { nodeId } = node.membership;
     expect(await node.join()).toEqual({ gained: [], lost: [] });
@@ -47,7 +47,7 @@ describe("a node whose lease ends", () => {
     expect(node.membership.nodeId).not.toBe(nodeId);
   });
 
-  it("between its renewal and a word on its clock joins again", async () => {
+  it("joins again if it ended between its renewal and the report of its clock", async () => {
     await node.join();
     const { nodeId } = node.membership;
     time.skews.set("a", 2_000);
@@ -56,7 +56,7 @@ describe("a node whose lease ends", () => {
     expect(node.membership.nodeId).not.toBe(nodeId);
   });
 
-  it("again and again gives up, and says so", async () => {
+  it("fails with etcd_unavailable when every new lease ends", async () => {
     etcd.before = (path) => path === "kv/put" && etcd.endLeases();
     await expect(node.join()).rejects.toMatchObject({ code: "etcd_unavailable" });
   });

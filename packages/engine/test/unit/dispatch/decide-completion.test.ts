@@ -21,7 +21,7 @@ const run: ClaimedRun = {
   trigger: "once",
   deadline: null,
   isStopped: false,
-  isBegun: false,
+  isStarted: false,
 };
 
 it.each([
@@ -48,8 +48,8 @@ it.each([
   ["a text for a time", { timeoutMs: "5m" }, { timeoutMs: null, maxAttempts: 5 }],
   ["a time below nothing", { timeoutMs: -1 }, { timeoutMs: null, maxAttempts: 5 }],
   ["a text for a number", { retry: { maxAttempts: "3 times" } }, { timeoutMs: null, maxAttempts: 1 }],
-])("a worker is told numbers, whatever policy plain SQL stored: %s", (_what, policy, told) => {
+])("an assignment has numbers for any policy that plain SQL stored: %s", (_what, policy, expected) => {
   const odd = { ...run, policy } as unknown as ClaimedRun;
   const lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" } as const;
-  expect(toAssignment(odd, lane)).toMatchObject(told);
+  expect(toAssignment(odd, lane)).toMatchObject(expected);
 });

@@ -133,7 +133,7 @@ describe("the direct channel", () => {
     expect(there.notices).toMatchObject([{ from: "here", sessionId: "s", ids: [run.id], use, runs }]);
   });
 
-  it("writes notices that NOTIFY accepts, whatever payloads they have", () => {
+  it("writes notices that NOTIFY accepts for any payload", () => {
     const { direct } = connected();
     const payloads = ["a".repeat(5_000), "a".repeat(8_000), "日".repeat(1_800)];
     for (const payload of payloads) {

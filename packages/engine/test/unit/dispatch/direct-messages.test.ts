@@ -44,7 +44,7 @@ describe("a direct notice as text", () => {
 
   it("has each run under its first claim, with no try spent", () => {
     const notice = noticeOf([1, 2, 3].map((rank) => newRun({ id: `id-${rank}`, rank })));
-    const first = { fence: 1, spent: 0, losses: 0, isBegun: false, isStopped: false, deadline: null, policy: {} };
+    const first = { fence: 1, spent: 0, losses: 0, isStarted: false, isStopped: false, deadline: null, policy: {} };
     expect(notice?.ids).toEqual(["id-1", "id-2", "id-3"]);
     expect(notice?.runs).toMatchObject(
       [1, 2, 3].map((rank) => ({ ...first, id: `id-${rank}`, jobId: `id-${rank}`, rank })),

@@ -23,7 +23,7 @@ function answer(
   cursors.settle(scans, { claimed: runs, slots, free: slots, durationMs: 1 }, at);
 }
 
-/** Looked at from its beginning, with ten found in ten slots: the last at rank 100. */
+/** The lane was read from its beginning, and ten runs were claimed for ten slots: the last at rank 100. */
 function drained(): LaneCursors {
   const cursors = new LaneCursors(1_000);
   const scans = scan(cursors, 0);
@@ -64,7 +64,7 @@ describe("lane cursors", () => {
     expect(read(scan(cursors, 1_000))).toMatchObject([{ fromRank: lowestRank }]);
   });
 
-  it("continue from the rank of a hint, wherever the cursor was", () => {
+  it("continue from the rank of a hint, below or above the cursor", () => {
     const cursors = drained();
     cursors.hint(1, 40);
     expect(read(scan(cursors))).toMatchObject([{ fromRank: 40 }]);
@@ -170,7 +170,7 @@ describe("lane cursors", () => {
 });
 
 describe("lane cursors of a paused queue", () => {
-  it("are not scanned whatever is hinted, and from their beginning when the queue is resumed", () => {
+  it("are not scanned despite hints, and from their beginning when the queue is resumed", () => {
     let isPaused = true;
     const cursors = new LaneCursors(1_000, () => (isPaused ? "shut" : null));
     expect(scan(cursors, 0)).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withSla } from "../../../src/explain/explain-sla.js";
+import { withSla } from "../../../src/explain/explain-run.js";
 import type { RunView } from "../../../src/runs/run-view.js";
 
 const due = Date.parse("2026-11-12T08:00:00.000Z");
@@ -17,8 +17,8 @@ function explain(over: Partial<RunView>, now: number) {
   return withSla(waits, run as unknown as RunView, now);
 }
 
-describe("an explanation", () => {
-  it("says how much later a run is than was promised", () => {
+describe("the SLA in an explanation", () => {
+  it("says how much later than its SLA a live run starts or ends", () => {
     expect(explain({}, due + 60_000)).toEqual(waits);
     expect(explain({}, due + 75_000)).toMatchObject({
       detail: "position 1 of 1 in queue mail; it was to start by 2026-11-12T08:01:00.000Z and is 15s late",
@@ -28,7 +28,7 @@ describe("an explanation", () => {
     expect(runs.facts).toEqual({ position: 1, sla_finish_late_ms: 1_000 });
   });
 
-  it("says how much later it was, and nothing of what was cancelled", () => {
+  it("says how late an ended run was, and leaves cancelled runs out", () => {
     const over = { startedAt: due + 61_000, finishedAt: due + 70_000 } as const;
     expect(explain({ status: "succeeded", ...over }, due + 9_000_000).facts).toEqual({
       position: 1,

@@ -8,7 +8,7 @@ import { membershipOf } from "../../../src/cluster/coordinator.js";
 const start = Date.UTC(2026, 5, 1, 12);
 
 /** A scheduler over a store that queues ahead what it is asked for, but for some. */
-function setUp(runs: readonly DueRun[], { mostAhead = 100, refused = [] as readonly string[] } = {}) {
+function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readonly string[] } = {}) {
   const clock = new ManualClock(start);
   const asked: { afterMs: number; ids: readonly string[] }[] = [];
   const told: PromotedRun[] = [];
@@ -31,7 +31,7 @@ function setUp(runs: readonly DueRun[], { mostAhead = 100, refused = [] as reado
     onQueued: () => undefined,
     onPromoted: (promoted) => void told.push(...promoted),
     onEvent: () => undefined,
-    limits: { mostAhead },
+    limits: { maxAhead },
   });
   /** Ticks as it asks for, until so long after the start. */
   const until = async (afterMs: number): Promise<void> => {
@@ -70,7 +70,7 @@ describe("a delayed run", () => {
   });
 
   it("that cannot be queued ahead takes up nobody's place there", async () => {
-    const { asked, until } = setUp([run("a", 2_499), run("b", 2_500)], { refused: ["a"], mostAhead: 1 });
+    const { asked, until } = setUp([run("a", 2_499), run("b", 2_500)], { refused: ["a"], maxAhead: 1 });
     await until(4_000);
     expect(asked).toEqual([
       { afterMs: 1_500, ids: ["a"] },
@@ -81,7 +81,7 @@ describe("a delayed run", () => {
 
   it("waits for its time when too many are queued ahead already, and others are when their time has come", async () => {
     const { asked, told, until } = setUp([run("a", 2_000), run("b", 2_001), run("c", 2_002), run("d", 3_000)], {
-      mostAhead: 2,
+      maxAhead: 2,
     });
     await until(4_000);
     expect(asked.map(({ afterMs, ids }) => [afterMs, ids])).toEqual([

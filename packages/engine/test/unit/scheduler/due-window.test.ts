@@ -101,8 +101,8 @@ describe("DueWindow", () => {
     const stale: boolean[] = [];
     await window.whileReading(
       async () => {
-        window.settled(early);
-        window.settled(window.takeDue(start, 1));
+        window.release(early);
+        window.release(window.takeDue(start, 1));
         return range(3).map((id) => job(id));
       },
       (read, isStale) => stale.push(...read.map((one) => isStale(one.jobId))),

@@ -182,7 +182,7 @@ describe("FarFuturePromoter", () => {
     put(2, 0);
     epochs.delete(2);
     promoter.forgetShards([2]);
-    promoter.hintShards([1]);
+    promoter.scanShards([1]);
     expect(await tickUntilIdle()).toBe(1);
     expect(store.rows.map((row) => row.shard)).toEqual([2]);
   });

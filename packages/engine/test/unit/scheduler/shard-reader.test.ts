@@ -46,7 +46,7 @@ function setUp(shards: number, limits: Partial<ReadLimits> = {}) {
     window,
     now: () => now,
     membership: () => membershipOf("node", new Map(range(shards).map((shard) => [shard, 1]))),
-    limits: { windowMs: 30_000, windowEntries: 1_000, lookAgainMs: 100, ...limits },
+    limits: { windowMs: 30_000, windowEntries: 1_000, rereadAfterMs: 100, ...limits },
   });
   return {
     stored,

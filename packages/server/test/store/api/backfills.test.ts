@@ -82,7 +82,7 @@ describe("backfills over HTTP", () => {
   });
 
   it.each([
-    [{ from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }, "has not come yet"],
+    [{ from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }, "is in the future"],
     [{ from: "2024-01-01T00:00:00Z", to: "2020-01-01T00:00:00Z" }, "before it begins"],
     [{ from: "2020-01-02T00:00:00Z", to: "2020-12-31T00:00:00Z" }, "no occurrence"],
     [{ from: "1900-01-01T00:00:00Z" }, "before 1970"],

@@ -19,7 +19,7 @@ export class FakeBackfills extends FakeChanges implements Backfills {
 
   async countBackfill(_namespace: string, ref: JobRef, request: BackfillRequest): Promise<number> {
     this.found(ref);
-    if (request.to > this.now()) throw new CarillonError("backfill_invalid", "the range has not come yet");
+    if (request.to > this.now()) throw new CarillonError("backfill_invalid", "The range is in the future.");
     return this.occurring;
   }
 

@@ -45,7 +45,7 @@ export class FakeOperations extends FakeFailures implements Operations, RunChang
   }
 
   async countPurge(_namespace: string, queue: string): Promise<BulkCount | null> {
-    return this.queues.has(queue) ? { count: 3, isLeast: false } : null;
+    return this.queues.has(queue) ? { count: 3, isLowerBound: false } : null;
   }
 
   async startBulk(_namespace: string, request: BulkRequest): Promise<OperationView> {
@@ -73,7 +73,7 @@ export class FakeOperations extends FakeFailures implements Operations, RunChang
   }
 
   async countBulk(): Promise<BulkCount> {
-    return { count: this.runs.length, isLeast: false };
+    return { count: this.runs.length, isLowerBound: false };
   }
 
   async getOperation(_namespace: string, id: string): Promise<OperationView | null> {

@@ -99,20 +99,20 @@ export function moveLaws(under: () => FireStoreUnderTest): void {
     it("pauses a job that cannot be fired without an end, under a new version", async () => {
       const { store, terms, job, due } = await open();
       const one = await job();
-      expect(await store.park(terms.fence, [{ job: one, pause }])).toEqual([one.jobId]);
+      expect(await store.quarantine(terms.fence, [{ job: one, pause }])).toEqual([one.jobId]);
       expect(await due(one.jobId)).toMatchObject({ state: "paused", version: 2, nominal: null, fireAt: null });
       expect(await store.fire(terms, [fireOf(one)])).toEqual([]);
-      expect(await store.park(terms.fence, [{ job: one, pause }])).toEqual([]);
+      expect(await store.quarantine(terms.fence, [{ job: one, pause }])).toEqual([]);
     });
 
     it("does not pause a job whose definition changed, whose row is locked, or under an old epoch [INV-2]", async () => {
       const { store, terms, job, due, setDue, holding, takeAll } = await open();
       const [changed, held] = [await job(), await job()];
       await setDue(changed.jobId, { version: 2 });
-      expect(await store.park(terms.fence, [{ job: changed, pause }])).toEqual([]);
-      expect(await holding([held.jobId], () => store.park(terms.fence, [{ job: held, pause }]))).toEqual([]);
+      expect(await store.quarantine(terms.fence, [{ job: changed, pause }])).toEqual([]);
+      expect(await holding([held.jobId], () => store.quarantine(terms.fence, [{ job: held, pause }]))).toEqual([]);
       await takeAll();
-      expect(await store.park(terms.fence, [{ job: held, pause }])).toEqual([]);
+      expect(await store.quarantine(terms.fence, [{ job: held, pause }])).toEqual([]);
       expect(await due(held.jobId)).toMatchObject({ state: "active", version: 1 });
     });
   });

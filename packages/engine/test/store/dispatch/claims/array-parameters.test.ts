@@ -31,7 +31,7 @@ async function sent(rows: readonly Row[]): Promise<unknown[]> {
 }
 
 describe("columns as parameters", () => {
-  it("arrive as they were, whatever text looks like syntax", async () => {
+  it("arrive unchanged, also texts with characters of the syntax", async () => {
     const texts = [
       "",
       " ",
@@ -56,7 +56,7 @@ describe("columns as parameters", () => {
     expect(await sent(rows)).toEqual(rows);
   });
 
-  it("arrive as they were, whatever they are", async () => {
+  it("arrive unchanged for arbitrary values", async () => {
     const text = fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => value.replaceAll("\0", ""));
     const row = fc.tuple(fc.option(text), fc.option(fc.double({ noNaN: true })), fc.option(fc.boolean()));
     await fc.assert(
@@ -93,7 +93,7 @@ async function sentBinary(rows: readonly Binary[]): Promise<unknown[]> {
 }
 
 describe("arrays in PostgreSQL's binary form", () => {
-  it("arrive as they were, whatever they are", async () => {
+  it("arrive unchanged for arbitrary values", async () => {
     const row = fc.tuple(
       fc.uuid(),
       fc.maxSafeInteger(),
@@ -116,7 +116,7 @@ describe("arrays in PostgreSQL's binary form", () => {
     expect(await sentBinary([])).toEqual([]);
   });
 
-  it("refuse what is no uuid before anything is sent", () => {
+  it("refuse a value that is no uuid before anything is sent", () => {
     for (const id of ["", "x", "0190c8a5-7e3b-7c1d-9f00-abcdefabcdeg", "0190c8a5-7e3b-7c1d-9f00-abcdefabcdef0"]) {
       expect(() => uuidArray([id])).toThrow(`not a uuid: ${id}`);
     }

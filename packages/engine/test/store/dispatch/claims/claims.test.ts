@@ -40,7 +40,7 @@ describe("claims", () => {
     expect(await h.claim(session, 10)).toEqual([]);
   });
 
-  it("and the death of their session see each other: the later of the two finds nothing [INV-6]", async () => {
+  it("exclude the death of their session: the later of the two matches no row [INV-6]", async () => {
     const id = await h.run();
     const session = await h.session();
     let late: Promise<readonly unknown[]> = Promise.resolve([]);
@@ -66,7 +66,7 @@ describe("claims", () => {
 });
 
 describe("the completion of a run", () => {
-  it("moves it into history once; the second time changes nothing [INV-4]", async () => {
+  it("moves the run into history once, and a second one changes nothing [INV-4]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -79,7 +79,7 @@ describe("the completion of a run", () => {
     expect(await h.store.reads.live(1, [id])).toEqual([]);
   });
 
-  it("from an older attempt is refused [INV-2]", async () => {
+  it("is refused from an older attempt [INV-2]", async () => {
     const id = await h.run();
     const first = await h.session();
     const [old] = await h.claim(first, 1);
@@ -92,7 +92,7 @@ describe("the completion of a run", () => {
     expect((await h.store.claims.finish([success(second, id, fresh?.fence ?? 0)])).size).toBe(1);
   });
 
-  it("after giving the run back and claiming it again is refused with the first fence [INV-2]", async () => {
+  it("is refused under the first fence after the run was given back and claimed again [INV-2]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [old] = await h.claim(session, 1);
@@ -104,7 +104,7 @@ describe("the completion of a run", () => {
 });
 
 describe("a failed run", () => {
-  it("waits for its next try and keeps what happened", async () => {
+  it("waits for its next try and keeps a record of the attempt", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -119,7 +119,7 @@ describe("a failed run", () => {
     expect(row?.run_at).toBeGreaterThan(Date.now() + 50_000);
   });
 
-  it("keeps the last hundred of very many tries", async () => {
+  it("keeps the records of its last hundred tries", async () => {
     const id = await h.run();
     const many = "(select jsonb_agg(jsonb_build_object('attempt', n)) from generate_series(1, 100) as n)";
     await h.db.query({ text: `update carillon.run set attempt = 100, attempts = ${many}` });
@@ -136,7 +136,7 @@ describe("a failed run", () => {
     ]);
   });
 
-  it("that was to stop ends instead, and is not on record as begun before its time [INV-5]", async () => {
+  it("ends instead when it was cancelled, without a start recorded before its time [INV-5]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -151,7 +151,7 @@ describe("a failed run", () => {
     expect(await startedEarly()).toEqual([]);
   });
 
-  it("that is cancelled while it waits is not on record as begun before its time [INV-5]", async () => {
+  it("has no start recorded before its time when it is cancelled while it waits [INV-5]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -195,7 +195,7 @@ describe("the rescue", () => {
   };
   const live = async (id: string) => (await h.store.reads.live(1, [id]))[0];
 
-  it("queues the runs of dead sessions, and leaves those of the living alone [INV-6]", async () => {
+  it("queues the runs of dead sessions, and no runs of live ones [INV-6]", async () => {
     const [lost, kept] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
     const [dead, alive] = [await h.session(), await h.session()];
     await h.claim(dead, 1);
@@ -207,7 +207,7 @@ describe("the rescue", () => {
     expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
   });
 
-  it("ends a run that was to stop although the node that queued it again died before it ended it, and nobody claims it", async () => {
+  it("ends a cancelled run whose node died after it queued the run again, so that no worker claims it", async () => {
     const [rescued, given] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
     const [dead, drained] = [await h.session(), await h.session()];
     await h.claim(dead, 1);
@@ -228,13 +228,13 @@ describe("the rescue", () => {
     expect(await h.store.runs.lost(10)).toEqual([]);
   });
 
-  it("counts the loss of a run that had begun, and of no other", async () => {
+  it("counts the loss of runs that had started, and of no others", async () => {
     const id = await h.run();
     await lose(true);
     expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1, attempt: 0 });
   });
 
-  it("knows from the second time on that a run was begun: it is claimed only to begin at once", async () => {
+  it("lets a lost run be claimed only to start at once", async () => {
     const id = await h.run();
     await lose(false);
     expect(await live(id)).toMatchObject({ losses: 0 });
@@ -242,14 +242,14 @@ describe("the rescue", () => {
     expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1 });
   });
 
-  it("ends a run that took too many workers down, and says so", async () => {
+  it("ends a run that lost too many workers, with that reason", async () => {
     const id = await h.run();
     for (let loss = 0; loss <= 4; loss++) await lose(false);
     const [row] = await h.store.reads.finished(1, [id], 0);
     expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 4 });
   });
 
-  it("never begins an at-most-once run again, unless it was not begun", async () => {
+  it("never queues a started at-most-once run again", async () => {
     const [solo = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
     const id = await h.run({ lane: solo, policy: { guarantee: "at_most_once" } });
     await lose(false);

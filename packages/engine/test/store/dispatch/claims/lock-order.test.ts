@@ -96,7 +96,7 @@ describe("a statement that waits for several rows locks them in the order of the
       await tx.query(lock, [pair.low]);
       const asked = h.db.query<{ id: string }>(loadStatements("carillon").get(statement), parameters);
       await untilLockWaits(h);
-      // Whoever waits for the first holds nothing behind it.
+      // A statement that waits for the first row holds none behind it.
       expect((await tx.query(lock, [pair.high])).rowCount).toBe(1);
       return { waiting: asked };
     });
@@ -104,7 +104,7 @@ describe("a statement that waits for several rows locks them in the order of the
   });
 });
 
-it("runs that wait are held in part only where there are more than one transaction should end", async () => {
+it("only a bounded number of waiting runs is locked by one transaction", async () => {
   const of = newId();
   const { low, high } = await runsWith(`untracked = true, job_id = '${of}'`);
   const { reads } = h.store.unitOfWork;

@@ -32,15 +32,17 @@ const createJob = (over: Partial<JobSpec> = {}) =>
 const ended = (times = 1) => h.until(() => h.count("run.finished") >= times);
 
 describe("a handler inside a node", () => {
-  it("that its worker leaves saves where it is, and another goes on there with nothing spent", async () => {
+  it("saves a checkpoint when its worker leaves, and another worker continues there with no try spent", async () => {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => (begin = resolve));
     const first = await h.startWorker(
       engine,
       taskOf(async ({ checkpoint, signal }) => {
-        const told = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+        const aborted = new Promise<void>((resolve) =>
+          signal.addEventListener("abort", () => resolve(), { once: true }),
+        );
         begin();
-        await told;
+        await aborted;
         await checkpoint.save({ row: 7 });
         throw signal.reason;
       }),
@@ -57,7 +59,7 @@ describe("a handler inside a node", () => {
     expect(await engine.api.getRun("default", id)).toMatchObject({ status: "succeeded", output, attempt: 1 });
   });
 
-  it("shows how far it is while it runs, and its lines when it has ended", async () => {
+  it("shows its progress while it runs, and its log lines when it has ended", async () => {
     let seen: unknown = null;
     await h.startWorker(
       engine,
@@ -77,7 +79,7 @@ describe("a handler inside a node", () => {
     expect(page?.isEnd).toBe(true);
   });
 
-  it("does a step once over its attempts", async () => {
+  it("executes a step once over its attempts", async () => {
     let charged = 0;
     await h.startWorker(
       engine,
@@ -94,7 +96,7 @@ describe("a handler inside a node", () => {
     expect(charged).toBe(1);
   });
 
-  it("knows the last success of its job", async () => {
+  it("reads the last success of its job", async () => {
     await h.startWorker(
       engine,
       taskOf(async ({ previousSuccess }) => {

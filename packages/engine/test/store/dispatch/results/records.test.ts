@@ -60,7 +60,7 @@ const end = (key: string, given: unknown): NoteContent => ({
 const done = { kind: "done" };
 
 describe("a checkpoint", () => {
-  it("survives its attempt and its worker", async () => {
+  it("is kept after its attempt and its worker", async () => {
     const first = await atWork();
     expect(await first.note(load)).toEqual([done]);
     expect(await first.note(checkpoint(1, { row: 7 }))).toEqual([done]);
@@ -70,7 +70,7 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value({ row: 7 })]);
   });
 
-  it("survives the loss of its worker", async () => {
+  it("is kept after the loss of its worker", async () => {
     const first = await atWork();
     await first.note(checkpoint(1, "here"));
     await h.store.sessions.close(first.session);
@@ -80,7 +80,7 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value("here")]);
   });
 
-  it("that was saved last stays, in whatever order they arrive", async () => {
+  it("is the last one saved, in any order of arrival", async () => {
     const { note } = await atWork();
     await note(checkpoint(2, "newer"));
     expect(await note(checkpoint(1, "older"))).toEqual([done]);
@@ -89,7 +89,7 @@ describe("a checkpoint", () => {
     expect(await note(load)).toMatchObject([value("b")]);
   });
 
-  it("of an attempt that is over is refused, and the new one's stays [INV-2]", async () => {
+  it("is refused from an attempt that is over, and the new attempt's stays [INV-2]", async () => {
     const first = await atWork();
     await first.giveBack();
     const second = await atWork(first.runId);
@@ -100,7 +100,7 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value("new")]);
   });
 
-  it("waits for whoever takes the run away, and is refused then [INV-2]", async () => {
+  it("waits for a transaction that takes the run away, and is refused then [INV-2]", async () => {
     const { session, runId: id, fence } = await atWork();
     let late: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
     await h.db.transaction(async (tx) => {
@@ -112,7 +112,7 @@ describe("a checkpoint", () => {
     expect((await h.store.records.checkpoints([id])).size).toBe(0);
   });
 
-  it("that is too large or no JSON is refused alone; its neighbours are kept", async () => {
+  it("is refused alone when it is too large or no JSON, and others of its batch are kept", async () => {
     const { note } = await atWork();
     const answers = await note(
       { kind: "checkpoint", number: 1, valueJson: "{" },
@@ -122,7 +122,7 @@ describe("a checkpoint", () => {
     expect(answers).toMatchObject([{ kind: "refused" }, done, { kind: "refused" }]);
   });
 
-  it("of a session that is gone is an error: the worker begins anew", async () => {
+  it("is an error for a session that is gone, so that the worker registers again", async () => {
     const { session, note } = await atWork();
     await made.gateway.close(session);
     await expect(note(load)).rejects.toBeInstanceOf(SessionLost);
@@ -141,8 +141,8 @@ describe("a step", () => {
   });
 });
 
-describe("what is done once", () => {
-  it("is answered to every run after it was done", async () => {
+describe("a once block", () => {
+  it("returns its result to every run after it was executed", async () => {
     const first = await atWork();
     expect(await first.note(begin("k"))).toEqual([done]);
     expect(await first.note(end("k", { sent: true }))).toEqual([done]);
@@ -150,7 +150,7 @@ describe("what is done once", () => {
     expect(await second.note(begin("k"))).toMatchObject([value({ sent: true })]);
   });
 
-  it("is done by one run at a time; by another when the claim of the first is over", async () => {
+  it("is executed by one run at a time, and by another when the claim of the first is over", async () => {
     const first = await atWork();
     await first.note(begin("k"));
     expect(await first.note(begin("k"))).toEqual([done]);
@@ -163,7 +163,7 @@ describe("what is done once", () => {
     expect(await second.note(begin("k"))).toMatchObject([value("right")]);
   });
 
-  it("was done, also when the run was lost before that could be said", async () => {
+  it("counts as executed when its run was lost before it could report the end", async () => {
     const first = await atWork();
     await first.note(begin("k"));
     await first.giveBack();
@@ -172,14 +172,14 @@ describe("what is done once", () => {
     expect(await second.note(begin("k"))).toMatchObject([value("sent")]);
   });
 
-  it("is begun by one of many that begin together", async () => {
+  it("is begun by one of many runs that begin it together", async () => {
     const workers = [await atWork(), await atWork(), await atWork()];
     const answers = (await Promise.all(workers.map((one) => one.note(begin("k"))))).flat();
     expect(answers.filter((answer) => answer.kind === "done")).toHaveLength(1);
     expect(answers.filter((answer) => answer.kind === "busy")).toHaveLength(2);
   });
 
-  it("is forgotten after its time", async () => {
+  it("is forgotten after its retention time", async () => {
     const first = await atWork();
     await first.note(begin("k", 1));
     await first.note(end("k", 1));

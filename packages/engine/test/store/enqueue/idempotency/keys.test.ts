@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KeyBook } from "../../../../src/enqueue/idempotency/idempotency-keys.js";
-import type { BegunCall, OwnCall } from "../../../../src/enqueue/idempotency/receipts.js";
-import { newId, type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
+import { type BegunCall, IdempotencyKeys, type OwnCall } from "../../../../src/enqueue/idempotency/idempotency-keys.js";
+import { type StoreHarness, newId, storeHarness } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
-let book: KeyBook;
+let book: IdempotencyKeys;
 
 beforeAll(async () => {
   h = await storeHarness();
-  book = new KeyBook({ receipts: h.store.receipts, newId });
+  book = new IdempotencyKeys({ receipts: h.store.receipts, newId });
 });
 afterAll(() => h.close());
 

@@ -80,7 +80,7 @@ describe("a change whose wakeup is lost", () => {
       onQueued: () => undefined,
       onEvent: (event) => void events.push(event),
     });
-    scheduler.hintShards(shards.map((shard) => shard.id));
+    scheduler.readShards(shards.map((shard) => shard.id));
     // The first scan reads the shards in parts.
     do await scheduler.tick();
     while (scheduler.idleMs === 0);
@@ -106,7 +106,7 @@ describe("a change whose wakeup is lost", () => {
     const stale = (await h.store.fires.load([shard], h.last + 1, 1_000)).filter((job) => job.jobId === id);
     await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
     expect(await h.runs(id)).toHaveLength(1);
-    for (const job of stale) scheduler.hintJob(job);
+    for (const job of stale) scheduler.jobDue(job);
     await scheduler.tick();
     expect(events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
     expect(firesOf(id)).toEqual([]);

@@ -1,9 +1,9 @@
-import { compileSchedule, type Instant } from "@carillon/core";
-import type { MemoryRange } from "../../../../src/scheduler/memory/memory-rows.js";
+import { type Instant, compileSchedule } from "@carillon/core";
+import type { MemoryRange } from "../../../../src/scheduler/memory/memory-tables.js";
 import type { JobLife, YearRecord } from "../world/life.js";
 import type { Complaint, Law } from "./complaint.js";
-import type { OpenWindows } from "./open-windows.js";
 import { type NamedInstants, namedInstants } from "./named-instants.js";
+import type { OpenWindows } from "./open-windows.js";
 
 /** A run of a job, whether it has ended or not. */
 export interface RunOfJob {

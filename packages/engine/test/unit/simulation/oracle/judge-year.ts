@@ -1,4 +1,4 @@
-import type { MemoryRange, MemoryRun } from "../../../../src/scheduler/memory/memory-rows.js";
+import type { MemoryRange, MemoryRun } from "../../../../src/scheduler/memory/memory-tables.js";
 import type { YearRecord } from "../world/life.js";
 import { type Complaint, report } from "./complaint.js";
 import { JobJudge, type RunOfJob } from "./judge-job.js";

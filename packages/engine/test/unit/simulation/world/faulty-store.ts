@@ -33,7 +33,7 @@ export function faultyStore(store: FireStore, faults: Faults): FireStore {
     pass: (...args) => around(() => store.pass(...args)),
     hold: (...args) => around(() => store.hold(...args)),
     release: (...args) => around(() => store.release(...args)),
-    park: (...args) => around(() => store.park(...args)),
+    quarantine: (...args) => around(() => store.quarantine(...args)),
     windows: () => around(() => store.windows()),
     loadRuns: (...args) => around(() => store.loadRuns(...args)),
     promote: (...args) => around(() => store.promote(...args)),

@@ -1,5 +1,5 @@
 import type { Instant, MaintenanceWindow, ScheduleSpec } from "@carillon/core";
-import type { EndedRun, MemoryJob, MemoryRange, MemoryRun } from "../../../../src/scheduler/memory/memory-rows.js";
+import type { EndedRun, MemoryJob, MemoryRange, MemoryRun } from "../../../../src/scheduler/memory/memory-tables.js";
 import type { DrawnJob } from "../draw/jobs.js";
 
 /** A rule and the instants that it named for its job: after < instant <= through. */

@@ -1,10 +1,10 @@
-import { type Instant, type MaintenanceWindow, type ScheduleSpec } from "@carillon/core";
+import type { Instant, MaintenanceWindow, ScheduleSpec } from "@carillon/core";
+import { rankByPriority } from "../../../../src/catalog/rank-run.js";
 import { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
 import { planJob } from "../../../../src/jobs/plan-job.js";
-import type { FireStore } from "../../../../src/schedules/fire-store.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../../../src/scheduler/memory/memory-fire-store.js";
-import { insertJob } from "../../../../src/scheduler/memory/memory-jobs.js";
-import { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
+import { MemoryTables, insertJob } from "../../../../src/scheduler/memory/memory-tables.js";
+import type { FireStore } from "../../../../src/schedules/fire-store.js";
 import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
 import { OverlapAdmitter } from "../../../../src/jobs/transaction/overlap-admitter.js";
 import { namedCalendars } from "../draw/calendars.js";
@@ -16,7 +16,6 @@ import { VirtualChanges } from "./virtual-changes.js";
 import { VirtualCluster } from "./virtual-cluster.js";
 import { VirtualNode } from "./virtual-node.js";
 import { VirtualWorkers } from "./virtual-workers.js";
-import { rankByPriority } from "../../../../src/catalog/rank-run.js";
 
 const shards = 16;
 const allShards = Array.from({ length: shards }, (_, id) => id);
@@ -112,7 +111,7 @@ export class Simulation {
     this.#windows.push({ from: this.now, windows });
     if (!isHinted) return;
     for (const node of this.cluster.up) {
-      node.scheduler.hintWindows();
+      node.scheduler.windowsChanged();
       node.wake();
     }
   }
@@ -181,7 +180,7 @@ export class Simulation {
   #hint(shard: number): void {
     for (const node of this.cluster.up) {
       if (!node.epochs.has(shard)) continue;
-      node.scheduler.hintShards([shard]);
+      node.scheduler.readShards([shard]);
       node.wake();
     }
   }
@@ -205,7 +204,7 @@ export class Simulation {
         windowMs: windowsMs[this.#nodesMade % windowsMs.length] ?? minuteMs,
         windowEntries: this.#nodesMade % 5 === 0 ? shards : 10_000,
         batch: this.#nodesMade % 7 === 0 ? 16 : 2_000,
-        lookAgainMs: secondMs,
+        rereadAfterMs: secondMs,
       },
     });
     node.skewMs = this.#options.skewMs ?? 0;

@@ -76,7 +76,7 @@ export class VirtualNode {
 
   gain(shards: readonly { readonly id: number; readonly epoch: number }[]): void {
     for (const { id, epoch } of shards) this.epochs.set(id, epoch);
-    this.scheduler.hintShards(shards.map((shard) => shard.id));
+    this.scheduler.readShards(shards.map((shard) => shard.id));
     this.wake();
   }
 

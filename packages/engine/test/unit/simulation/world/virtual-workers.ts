@@ -1,7 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { MemoryRun } from "../../../../src/scheduler/memory/memory-rows.js";
-import { endRun } from "../../../../src/scheduler/memory/memory-runs.js";
-import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
+import { endRun } from "../../../../src/scheduler/memory/memory-settlement.js";
+import type { MemoryRun, MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
 import { secondMs } from "../draw/year.js";
 import type { Agenda } from "./agenda.js";
 

@@ -1,6 +1,6 @@
 import type { Instant } from "@carillon/core";
 
-/** What is read with a limit of its own, and drains by itself: the jobs of a class (0 to 2), or the runs (3). */
+/** A queue of a shard with its own read limit: the jobs of a class (0 to 2), or the runs (3). */
 export type DueQueue = 0 | 1 | 2 | 3;
 
 export const runsQueue: DueQueue = 3;
@@ -11,39 +11,39 @@ export interface ReadRow {
   readonly queue: DueQueue;
 }
 
-/** A queue of a shard that is not known to the end of the window. */
-export interface PartlyKnown {
+/** A queue of a shard that was not read to the end of the window. */
+export interface PartlyRead {
   readonly shard: number;
   readonly queue: DueQueue;
 }
 
-interface Known extends PartlyKnown {
+interface Known extends PartlyRead {
   readonly to: Instant;
 }
 
-/** Up to when the queues of shards are known of which a read did not bring everything. */
-export class KnownTo {
+/** Up to which time each queue is known whose last read reached its limit. */
+export class ReadProgress {
   readonly #known = new Map<number, Known>();
 
-  get partly(): Iterable<PartlyKnown> {
+  get partlyRead(): Iterable<PartlyRead> {
     return this.#known.values();
   }
 
   /** Without end for a queue that was read to the end of the window. */
-  of(shard: number, queue: DueQueue): Instant {
+  knownUntil(shard: number, queue: DueQueue): Instant {
     return this.#known.get(keyOf(shard, queue))?.to ?? Number.POSITIVE_INFINITY;
   }
 
   lower({ shard, at, queue }: ReadRow): void {
-    this.#known.set(keyOf(shard, queue), { shard, queue, to: Math.min(this.of(shard, queue), at) });
+    this.#known.set(keyOf(shard, queue), { shard, queue, to: Math.min(this.knownUntil(shard, queue), at) });
   }
 
   forget(shard: number): void {
     for (const queue of dueQueues) this.#known.delete(keyOf(shard, queue));
   }
 
-  /** These shards were read anew, the nearest first, with at most `limit` rows for each queue of each. */
-  read(shards: readonly number[], limit: number, rows: readonly ReadRow[]): void {
+  /** These shards were read again, the nearest first, with at most `limit` rows for each queue of each. */
+  recordRead(shards: readonly number[], limit: number, rows: readonly ReadRow[]): void {
     for (const shard of shards) this.forget(shard);
     const counts = new Map<number, { count: number; last: ReadRow }>();
     for (const row of rows) {

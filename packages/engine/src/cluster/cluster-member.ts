@@ -1,41 +1,39 @@
 import type { Clock, DurationMs } from "@carillon/core";
-import type { OnEngineEvent } from "../../events.js";
-import type { HeldShard } from "@carillon/store";
-import { HeldShards } from "../shards/held-shards.js";
-import type { Coordinator, ShardChange } from "../coordinator.js";
-import { inOwnOrder, quotaOf } from "../shards/shard-share.js";
-import type { Member, Registry, ShardView } from "../registry.js";
-import { type MeasuredSkew, SkewJudge } from "../detection/clock-skew.js";
-import type { Membership } from "../../context.js";
+import type { HeldShard, NodeReport } from "@carillon/store";
+import type { Membership } from "../context.js";
+import type { OnEngineEvent } from "../events.js";
+import type { Coordinator, ShardChange } from "./coordinator.js";
+import type { Member, Registry, ShardView } from "./registry.js";
+import { HeldShards, rotateForNode, shardShare } from "./shards.js";
 
 export interface MemberOptions {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
-  /** How long a silent node keeps its shards. */
+  /** How long a node without a new heartbeat keeps its shards. */
   readonly leaseMs: DurationMs;
   readonly skew: () => MeasuredSkew;
-  /** A node whose clock is further off leaves the shards to those whose clocks are right. */
+  /** A node whose clock is further off leaves its shards to nodes with correct clocks. */
   readonly skewToleranceMs: DurationMs;
   readonly onEvent: OnEngineEvent;
 }
 
-/** Another pass comes soon after one in which others were faster. */
+/** The next pass follows soon after one in which other nodes took wanted shards first. */
 const contendedMs = 50;
 
-/** The rules of sharing, over any registry: everyone has its even part, and whoever is gone is replaced. */
+/** The rules of sharing, over any registry: each node owns an even share, and the shards of dead nodes are taken over. */
 export class ClusterMember implements Coordinator {
   readonly #options: MemberOptions;
   readonly #registry: Registry;
-  readonly #skew: SkewJudge;
+  readonly #skew: ClockSkewMonitor;
   #nodeId: string;
   readonly #held = new HeldShards();
-  #contended = false;
+  #isContended = false;
 
   constructor(options: MemberOptions, registry: Registry) {
     this.#options = options;
     this.#registry = registry;
-    this.#skew = new SkewJudge(options.skew, options.skewToleranceMs, options.onEvent);
+    this.#skew = new ClockSkewMonitor(options.skew, options.skewToleranceMs, options.onEvent);
     this.#nodeId = options.newId();
   }
 
@@ -45,13 +43,13 @@ export class ClusterMember implements Coordinator {
 
   get idleMs(): DurationMs {
     const usual = this.#options.leaseMs / 5;
-    return Math.min(usual, this.#registry.nextLookMs ?? usual, this.#contended ? contendedMs : usual);
+    return Math.min(usual, this.#registry.nextCheckMs ?? usual, this.#isContended ? contendedMs : usual);
   }
 
   async join(): Promise<ShardChange> {
     await this.#announce();
     await this.#rebalance();
-    return this.#held.tell();
+    return this.#held.takeChange();
   }
 
   async tick(): Promise<ShardChange> {
@@ -62,7 +60,7 @@ export class ClusterMember implements Coordinator {
       this.#registry.forget();
       throw error;
     }
-    return this.#held.tell();
+    return this.#held.takeChange();
   }
 
   async leave(): Promise<void> {
@@ -75,7 +73,7 @@ export class ClusterMember implements Coordinator {
     this.#options.onEvent({ type: "node.joined", nodeId: this.#nodeId, name: this.#options.node.name });
   }
 
-  /** Others declared this incarnation dead: what it held is theirs, and it comes back as a new one. */
+  /** Other nodes declared this incarnation dead and may take its shards: it joins again as a new one. */
   async #joinAgain(): Promise<void> {
     this.#held.clear();
     this.#registry.forget();
@@ -83,17 +81,17 @@ export class ClusterMember implements Coordinator {
     await this.#announce();
   }
 
-  /** The shards are read before the members: whoever owns one was a member by then, and is not taken for a stranger. */
+  /** Reads the shards before the members: the owner of a shard was a member by then, so a live owner is never missing from the members. */
   async #rebalance(): Promise<void> {
     const shards = await this.#registry.shards();
     const members = await this.#registry.members(this.#nodeId);
     this.#held.adopt(shards, this.#nodeId);
     const sharing = sharingOf(members);
-    const quota = quotaOf(shards.length, sharing, this.#nodeId);
-    await this.#dropSurplus(shards, quota);
+    const share = shardShare(shards.length, sharing, this.#nodeId);
+    await this.#dropSurplus(shards, share);
     const alive = new Set(members.map((member) => member.id));
     const free = shards.filter((shard) => this.#isFree(shard, alive));
-    await this.#take(inOwnOrder(free, sharing, this.#nodeId).slice(0, Math.max(0, quota - this.#held.epochs.size)));
+    await this.#take(rotateForNode(free, sharing, this.#nodeId).slice(0, Math.max(0, share - this.#held.epochs.size)));
   }
 
   #isFree({ owner, promisedTo }: ShardView, alive: ReadonlySet<string>): boolean {
@@ -101,22 +99,22 @@ export class ClusterMember implements Coordinator {
     return promisedTo === null || !alive.has(promisedTo);
   }
 
-  /** What was promised and never owned goes first. */
-  async #dropSurplus(shards: readonly ShardView[], quota: number): Promise<void> {
+  /** Shards that were promised but never owned are given up first. */
+  async #dropSurplus(shards: readonly ShardView[], share: number): Promise<void> {
     const { epochs, ids } = this.#held;
     const promised = shards.filter((shard) => shard.promisedTo === this.#nodeId && !epochs.has(shard.id));
-    if (ids.length + promised.length <= quota) return;
-    const surplus = [...ids, ...promised.map((shard) => shard.id)].slice(quota);
+    if (ids.length + promised.length <= share) return;
+    const surplus = [...ids, ...promised.map((shard) => shard.id)].slice(share);
     this.#held.lose(surplus);
     await this.#registry.drop(this.#nodeId, surplus);
   }
 
   async #take(wanted: readonly ShardView[]): Promise<void> {
-    this.#contended = false;
+    this.#isContended = false;
     if (wanted.length === 0) return;
     const gained = await this.#registry.take(this.#nodeId, wanted);
     this.#held.gain(gained);
-    this.#contended = gained.length < wanted.length;
+    this.#isContended = gained.length < wanted.length;
     this.#reportTakeovers(wanted, gained);
   }
 
@@ -127,15 +125,46 @@ export class ClusterMember implements Coordinator {
       if (owner !== null && owner !== this.#nodeId && won.has(id)) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     }
     for (const [from, count] of counts) {
-      const sign = this.#registry.lastSignOf(from);
-      const durationMs = sign === undefined ? null : this.#options.clock.monotonic() - sign;
+      const lastHeartbeatAt = this.#registry.lastHeartbeatAt(from);
+      const durationMs = lastHeartbeatAt === undefined ? null : this.#options.clock.monotonic() - lastHeartbeatAt;
       this.#options.onEvent({ type: "shards.taken_over", nodeId: this.#nodeId, from, count, durationMs });
     }
   }
 }
 
-/** Those whose clocks are right share the shards; when nobody's is, the database's own is the likelier fault, and all do. */
+/** Nodes with correct clocks share the shards. If no node has one, the database's clock is more likely wrong, and all nodes share them. */
 function sharingOf(members: readonly Member[]): string[] {
   const right = members.filter((member) => member.takesShards);
   return (right.length > 0 ? right : members).map((member) => member.id);
+}
+
+export interface MeasuredSkew {
+  /** The host's wall clock minus the database's. */
+  readonly skewMs: DurationMs;
+  /** The maximum error of the measurement. */
+  readonly uncertaintyMs: DurationMs;
+}
+
+/** Checks this node's clock with each pass and emits an event when it leaves the tolerance or returns into it. */
+export class ClockSkewMonitor {
+  readonly #measure: () => MeasuredSkew;
+  readonly #toleranceMs: DurationMs;
+  readonly #onEvent: OnEngineEvent;
+  #isSkewed = false;
+
+  constructor(measure: () => MeasuredSkew, toleranceMs: DurationMs, onEvent: OnEngineEvent) {
+    this.#measure = measure;
+    this.#toleranceMs = toleranceMs;
+    this.#onEvent = onEvent;
+  }
+
+  report(): NodeReport {
+    const { skewMs, uncertaintyMs } = this.#measure();
+    const isSkewed = Math.abs(skewMs) - uncertaintyMs > this.#toleranceMs;
+    if (isSkewed !== this.#isSkewed) {
+      this.#onEvent({ type: isSkewed ? "node.skewed" : "node.in_time", skewMs, toleranceMs: this.#toleranceMs });
+    }
+    this.#isSkewed = isSkewed;
+    return { skewMs, takesShards: !isSkewed };
+  }
 }
