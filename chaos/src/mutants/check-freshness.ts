@@ -1,14 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.js";
-import {
-  type Mutant,
-  isStatementFile,
-  mutateModule,
-  mutateStatements,
-  mutatedModules,
-  statementStart,
-} from "./mutant.js";
+import { type Mutant, isStatementFile, mutateModule, mutateStatements, mutatedModules } from "./mutant.js";
 
 const storeFolder = join(root, "packages/store/src");
 
@@ -22,7 +15,7 @@ export function checkFreshness(mutant: Mutant, form: "source" | "build"): void {
   for (const module of modules) mutateModule(mutant, module, readFileSync(pathOf(module, form), "utf8"));
   const wanted = new Set(mutant.edits.map((edit) => edit.in).filter((place) => !modules.includes(place)));
   for (const name of wanted) {
-    if (!statements.some((text) => statementStart(text, name) >= 0))
+    if (!statements.some((text) => text.includes(`-- name: ${name}\n`) || text.includes(`-- part: ${name}\n`)))
       throw new Error(`The mutant ${mutant.name} finds no statement ${name}.`);
   }
   for (const text of statements) mutateStatements(mutant, text);

@@ -1,4 +1,17 @@
-import type { Mutant } from "./mutant.js";
+import type { Edit, Mutant } from "./mutant.js";
+
+export const inFire = (from: string, to: string): Edit => ({ in: "due.fire", from, to });
+
+export const uniqueKey = inFire(
+  "unnest((:run_ids::uuid[])[herd.first : herd.last])",
+  "case when :run_ids::uuid[] is not null then gen_random_uuid() end",
+);
+
+/** The shards are locked whether this node owns them or not. */
+export const shardOwner = inFire(
+  "  --+ shard.owned\n",
+  "  select id from carillon.shard where id = any (:shards::smallint[]) order by id for share\n",
+);
 
 /** The parts of run.finish and run.complete_and_claim that end runs. */
 export const archivingParts = ["run.archive_finished", "run.archive_succeeded"] as const;
@@ -29,23 +42,11 @@ export const guardedMutants: readonly Mutant[] = [
   {
     name: "fire-without-epoch",
     guardedBy: "due.fire",
-    edits: [
-      {
-        in: "due.fire",
-        from: "  where s.owner = $3 and s.epoch = f.epoch\n",
-        to: "  where $3::uuid is not null\n",
-      },
-    ],
+    edits: [shardOwner],
   },
   {
     name: "fire-without-unique-key",
     guardedBy: "due.fire",
-    edits: [
-      {
-        in: "due.fire",
-        from: "unnest(($16::uuid[])[g.first : g.last])",
-        to: "case when $16::uuid[] is not null then gen_random_uuid() end",
-      },
-    ],
+    edits: [uniqueKey],
   },
 ];

@@ -62,7 +62,7 @@ export class DueWriter {
     for (const { job, error } of broken) {
       if (done.has(job.jobId)) onEvent({ type: "job.parked", jobId: job.jobId, error });
     }
-    refuse(jobs, done, (rest) => onRefused("due.park", rest));
+    refuse(jobs, done, (rest) => onRefused("due.quarantine", rest));
   }
 
   async #fire(

@@ -37,17 +37,17 @@ export function nodeStore(db: Queryable, statements: Statements): NodeStore {
   const remove = statements.get("node.remove");
   return {
     async register(node) {
-      await db.query(register, [node.id, node.name, node.address, node.version]);
+      await db.query(register, register.values(node));
     },
     async heartbeat(id, report) {
-      const values = [id, Math.round(report.skewMs), report.takesShards];
+      const values = heartbeat.values({ id, skewMs: Math.round(report.skewMs), takesShards: report.takesShards });
       return (await db.query(heartbeat, values)).rowCount === 1;
     },
     async list() {
       return (await db.query<NodeRow>(list)).rows;
     },
     async remove(id, seen) {
-      return (await db.query(remove, [id, seen])).rowCount === 1;
+      return (await db.query(remove, remove.values({ id, seen }))).rowCount === 1;
     },
   };
 }

@@ -143,11 +143,7 @@ cross join lateral (
 --   lane, rank and time in one row: in a herd nearly all share them, and a row for each would cost more
 -- fence: (shard, owner, epoch) under a share lock; state and time compared on the locked row
 with owned as materialized (
-  select shard.id
-  from carillon.shard join unnest(:shards::smallint[], :epochs::bigint[]) as held (id, epoch) on held.id = shard.id
-  where shard.owner = :node and shard.epoch = held.epoch
-  order by shard.id
-  for share of shard
+  --+ shard.owned
 ), locked as materialized (
   select run.ctid as row_place
   from carillon.run join unnest(:ids::uuid[]) as input (id) on run.id = any (array[input.id])

@@ -5,7 +5,7 @@ export interface StatementSource {
   readonly text: string;
 }
 
-/** What a file holds. A part is no statement of its own: statements have it in their text. */
+/** The contents of a file. A part is no statement: statements include its text. */
 export interface StatementFile {
   readonly statements: readonly StatementSource[];
   readonly parts: readonly StatementSource[];

@@ -6,13 +6,13 @@ import { qualify, segmentsOf } from "./sql-text.js";
 import { type StatementSource, parseStatementFile, putPartsIn } from "./statement-file.js";
 import type { StatementParams } from "./generated/statement-params.js";
 
-/** The statements lie beside the code that runs them, in src; from dist the way there is as long. */
+/** The .sql files are in src, beside the code that sends them; the path from dist is the same. */
 export const sqlDirectory = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** Migrations and the dump of the schema are no statements. */
+/** Migrations are no statements. */
 const migrationFolder = "migrations";
 
-/** Reads all statements and puts the configured schema into them. Called once, at start. */
+/** Reads all statements, for the configured schema. Called once, at start. */
 export function loadStatements(schema: string): Statements {
   return makeStatements(readStatementSources(), schema);
 }
@@ -27,7 +27,7 @@ export function readStatementSources(): StatementSource[] {
   return collectSources(new Map(files.sort().map((file) => [file, readFileSync(sqlDirectory + file, "utf8")])));
 }
 
-/** The statements of several files, by file name, with their parts in them; names are unique over all files. */
+/** The statements of several files, by file name, with their parts inserted; names are unique over all files. */
 export function collectSources(files: ReadonlyMap<string, string>): StatementSource[] {
   const parsed = [...files].map(([file, content]) => ({ file, ...parseStatementFile(file, content) }));
   const fileOf = new Map<string, string>();
@@ -103,7 +103,7 @@ export interface Statement<Name extends string = string> {
 
 /** All statements of one schema, read once at start. */
 export interface Statements {
-  /** Throws for a name that no file has, so that a wrong name shows at start, not in the middle of the night. */
+  /** Throws for a name that no file has, so that a wrong name is found at start. */
   get<Name extends string>(name: Name): Statement<Name>;
   readonly names: readonly string[];
 }
@@ -111,8 +111,8 @@ export interface Statements {
 const tagged = /^(.*?)\s*--\?\s*([a-z_ ]+)$/;
 
 /**
- * A statement with those of its optional lines that are chosen. A line that ends with `--? tag` is there only if one of its tags is. The
- * answer has no name: it is planned at each call for its values, so that members of a filter that are absent cost nothing.
+ * A statement with the chosen ones of its optional lines. A line that ends with `--? tag` stays only if one of its tags is chosen. The
+ * result has no name: the server plans it at each call for its values, so that absent members of a filter cost nothing.
  */
 export function pickLines({ text }: SqlText, ...tags: readonly string[]): SqlText {
   const lines = text.split("\n").flatMap((line) => {

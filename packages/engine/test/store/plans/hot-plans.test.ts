@@ -7,7 +7,7 @@ import { all, type PlanNode, planOf } from "./plan.js";
 const ofOne = new Set(["run.claim_strict"]);
 
 /** Lists that grow without end. */
-const paged = ["change.occurrences"];
+const paged = ["job_change.list_occurrences"];
 
 let harness: StoreHarness;
 

@@ -83,7 +83,7 @@ describe("named parameters", () => {
     expect(statement(text).text).toBe(text);
   });
 
-  it("do not mix with numbered ones", () => {
+  it("are refused beside numbered ones", () => {
     expect(() => statement("select :id, $1")).toThrow("both named and numbered");
   });
 });
@@ -92,7 +92,7 @@ describe("makeStatements", () => {
   const from = (files: Record<string, string>, schema = "one"): Statements =>
     makeStatements(collectSources(new Map(Object.entries(files))), schema);
 
-  it("puts the configured schema into the text, and so another prepared name", () => {
+  it("makes the text and the prepared name for the configured schema", () => {
     const one = from({ "run.sql": file }).get("run.claim");
     const other = from({ "run.sql": file }, "other").get("run.claim");
     expect(one.text).toContain('from "one".run');
@@ -100,7 +100,7 @@ describe("makeStatements", () => {
     expect(one.prepared).not.toBe(other.prepared);
   });
 
-  it("keeps prepared names within the 63 bytes that PostgreSQL has for them", () => {
+  it("keeps prepared names within the 63 bytes that PostgreSQL allows", () => {
     const name = `entity.${"x".repeat(80)}`;
     const statements = from({ "a.sql": `-- name: ${name}\n-- purpose: a\n-- params: none\nselect 1` });
     expect(statements.get(name).prepared.length).toBeLessThanOrEqual(63);
@@ -114,7 +114,7 @@ describe("makeStatements", () => {
     expect(() => from({ "a.sql": file, "b.sql": file })).toThrow(/run\.claim is already in a\.sql/);
   });
 
-  it("puts a part into every statement that names it, with the indent of its line", () => {
+  it("inserts a part into every statement that names it, with the indent of its line", () => {
     const part = "-- part: run.conditions\n-- purpose: which\n-- params: $1 int\nid = $1\nand true";
     const statement =
       "-- name: run.find\n-- purpose: finds\n-- params: $1 int\nselect 1\nwhere\n  --+ run.conditions\nlimit 1";

@@ -3,7 +3,7 @@ import type { Queryable } from "../../../src/db/queryable.js";
 import { claimStore } from "../../../src/dispatch/claim-store.js";
 import type { Statements } from "../../../src/sql/statements.js";
 
-it("reads all live runs through the connection on which no hot statement waits", async () => {
+it("the read of all live runs uses a connection without hot statements", async () => {
   const sent: string[] = [];
   const over = (way: string): Queryable => {
     const query = async ({ text }: { text: string }) => {
@@ -12,7 +12,7 @@ it("reads all live runs through the connection on which no hot statement waits",
     };
     return { query };
   };
-  const statements = { get: (text: string) => ({ text, values: () => [] }) } as unknown as Statements;
+  const statements = { get: (text: string) => ({ text, values: Object.values }) } as unknown as Statements;
   const claims = claimStore(over("hot"), statements, over("slow"));
   await claims.held(["s"]);
   await claims.heldAmong("s", ["r"]);

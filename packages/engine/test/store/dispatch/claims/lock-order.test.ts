@@ -61,13 +61,13 @@ const cases: readonly Case[] = [
     values: (pair) => [...bothIds(pair), [1, 1]],
   },
   {
-    statement: "settlement.admit_runs",
+    statement: "job_transaction.admit_runs",
     table: "run",
     rows: () => runsWith("state = 'blocked', state_reason = 'overlap'"),
     values: bothIds,
   },
   {
-    statement: "settlement.hold_untracked",
+    statement: "job_transaction.lock_untracked_runs",
     table: "run",
     rows: () => runsWith(`untracked = true, job_id = '${job}'`),
     values: () => [job, 2],
