@@ -180,9 +180,8 @@ export type {
 export type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "./runs/receipt-store.js";
 export type { EndingOfRuns, RunChangeStore } from "./runs/run-change-store.js";
 export type { RunListFilter, TriggerKind } from "./runs/run-filter.js";
-export type { LinePlace, RunLine, RunLogStore } from "./runs/run-log-store.js";
 export type { AttemptRecord, RunProgress, RunReads, RunRow } from "./runs/run-reads.js";
-export type { Kept, RecordSweeps, RunRecords } from "./runs/run-record-store.js";
+export type { Kept, LinePlace, RecordSweeps, RunLine, RunLogStore, RunRecords } from "./runs/run-record-store.js";
 export { type CountedParts, type RunFilter, type RunSearch, runSearch } from "./runs/run-search.js";
 export {
   type DueRun,

@@ -6,7 +6,6 @@ import { type LaneStore, laneStore } from "./catalog/lane-store.js";
 import { type NamespaceStore, namespaceStore } from "./catalog/namespace-store.js";
 import { type QueueStore, queueStore } from "./catalog/queue-store.js";
 import { type SearchPaths, searchPaths } from "./catalog/search-path-store.js";
-import { type SecretStore, secretStore } from "./catalog/secret-store.js";
 import { type TaskStore, taskStore } from "./catalog/task-store.js";
 import { type NodeStore, nodeStore } from "./cluster/node-store.js";
 import { type ShardStore, shardStore } from "./cluster/shard-store.js";
@@ -23,7 +22,7 @@ import {
 import { UpstreamLinks } from "./dependencies/upstream-links.js";
 import { type CallbackStore, callbackStore } from "./dispatch/callback-store.js";
 import { type ClaimStore, claimStore } from "./dispatch/claim-store.js";
-import { type DirectRunStore, directRunStore } from "./dispatch/direct-run-store.js";
+import { type DirectRunStore, type SecretStore, directRunStore, secretStore } from "./dispatch/direct-run-store.js";
 import { type SessionStore, sessionStore } from "./dispatch/session-store.js";
 import { type ExplainReads, type ForecastReads, explainReads, forecastReads } from "./explain/explain-reads.js";
 import { type DayPartitions, dayPartitions, makingMissingDay } from "./history/day-partitions.js";
@@ -46,9 +45,15 @@ import { type DedupeStore, dedupeStore } from "./runs/dedupe-store.js";
 import { type FailureStore, failureStore } from "./runs/failure-store.js";
 import { type ReceiptStore, receiptStore } from "./runs/receipt-store.js";
 import { type RunChangeStore, runChangeStore } from "./runs/run-change-store.js";
-import { type RunLogStore, runLogStore } from "./runs/run-log-store.js";
 import { type RunReads, runReads } from "./runs/run-reads.js";
-import { type RecordSweeps, type RunRecords, recordSweeps, runRecords } from "./runs/run-record-store.js";
+import {
+  type RecordSweeps,
+  type RunLogStore,
+  type RunRecords,
+  recordSweeps,
+  runLogStore,
+  runRecords,
+} from "./runs/run-record-store.js";
 import { type RunSearch, runSearch } from "./runs/run-search.js";
 import { type RunStore, runStore } from "./runs/run-store.js";
 import { type DueStore, dueStore } from "./scheduler/due-store.js";

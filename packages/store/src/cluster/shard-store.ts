@@ -90,8 +90,3 @@ export interface Fence {
 export function fenceValues({ node, shards }: Fence): { shards: number[]; epochs: number[]; node: string } {
   return { shards: shards.map((shard) => shard.id), epochs: shards.map((shard) => shard.epoch), node };
 }
-
-/** The same as the first three parameters of a statement with numbered parameters. */
-export function fenceParameters(fence: Fence): unknown[] {
-  return [fence.shards.map((shard) => shard.id), fence.shards.map((shard) => shard.epoch), fence.node];
-}

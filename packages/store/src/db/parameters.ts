@@ -10,14 +10,9 @@ export function jsonOrNull(value: object | undefined): string | null {
 }
 
 /**
- * Rows to one array per column, as `unnest` takes them, in PostgreSQL's text form: pg would make it element by element, at
+ * Rows to one array per column, by the names of the statement's parameters, as `unnest` takes them, in PostgreSQL's text form: pg would make it element by element, at
  * several times the cost, and a batch has tens of thousands of elements. Most columns of a batch repeat one value.
  */
-export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => Element>): string[] {
-  return pick.map((read) => column(rows, read));
-}
-
-/** The same with a name for each column: values of a statement with named parameters. */
 export function namedColumns<Row, Name extends string>(
   rows: readonly Row[],
   pick: Readonly<Record<Name, (row: Row) => Element>>,

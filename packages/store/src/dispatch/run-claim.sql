@@ -279,3 +279,8 @@ returning run.id;
 -- fence: none, a read; the answer names the fence of the claim to stop
 select id, fence, cancel_reason as reason from carillon.run
 where id = any (:ids::uuid[]) and state = 'running' and cancel_reason is not null;
+
+-- name: secret.find
+-- purpose: a secret that all nodes share
+-- fence: none, a read; it never changes
+select encode(value, 'base64') as value from carillon.secret where name = :name;

@@ -87,3 +87,11 @@ update carillon.limit_key
 set is_counted = true, used = limit_key.used + (select count(*) from held), used_at = clock_timestamp()
 from uncounted
 where limit_key.id = any (array[uncounted.id]);
+
+-- name: revision.increment
+-- purpose: notifies nodes that something changed which they cache
+-- fence: the row's lock, in the order of the names; committed together with the change
+with locked as materialized (
+  select name from carillon.revision where name = any (:names::text[]) order by name for update
+)
+update carillon.revision set value = revision.value + 1 from locked where revision.name = locked.name;

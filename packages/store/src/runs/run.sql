@@ -1,4 +1,4 @@
--- Runs as they are created, wait for their time and are read by id. Claims, ends, losses and lists have files of their own.
+-- Runs as they are created, wait for their time and are read by id. Claims, ends and lists have files of their own.
 
 -- part: run.new_arrays
 -- purpose: the columns of new runs, one array each
@@ -201,3 +201,15 @@ cross join lateral (select to_timestamp((job.schedule ->> 'at')::float8 / 1000) 
 where due.job_id = any (:ids::uuid[]) and due.namespace_id = :namespace_id and due.runs_made = 0
   and due.state in ('active', 'paused', 'cancelled')
   and job.schedule ->> 'kind' = 'at';
+
+-- name: enqueue.call
+-- purpose: enqueues a run in the transaction of the caller. Each parameter occurs once, in the order of its number, so that query
+--   builders that number parameters by position can send it too
+-- fence: those of the function. JSON and times are sent as text, because some drivers would encode them once more
+select run_id, is_new
+from carillon.enqueue(
+  :task::text, :payload::text::json, queue => :queue::text, priority => :priority::int, run_at => :run_at::text::timestamptz,
+  policy => :policy::text::jsonb,
+  labels => :labels::text::jsonb, owner => :owner::text, dedupe_key => :dedupe_key::text, dedupe_on => :dedupe_on::text,
+  dedupe_window => make_interval(secs => :dedupe_window_s::double precision), notify => :notify::boolean, namespace => :namespace::text
+);
