@@ -154,7 +154,7 @@ export function dependencyStore(statements: Statements): DependencyStore {
 
 export function upstreamEndStore(statements: Statements): UpstreamEndStore {
   const any = statements.get("upstream_end.has_any");
-  const waitingJobs = statements.get("upstream_end.list_waiting_jobs");
+  const waitingJobs = statements.get("upstream_end.find_waiting_jobs");
   const list = statements.get("upstream_end.list");
   const pending = statements.get("upstream_end.count");
   const remove = statements.get("upstream_end.delete");

@@ -118,7 +118,7 @@ where dependency.job_id = any (array[progress.job_id]) and dependency.position =
 -- fence: none, a read
 select exists (select from carillon.dependency) or exists (select from carillon.dependency_event where not deferred) as is_used;
 
--- name: upstream_end.list_waiting_jobs
+-- name: upstream_end.find_waiting_jobs
 -- purpose: reads jobs of some shards (null: of all) with ends to process
 -- fence: none, a read; the caller locks the jobs and reads again
 select distinct job_id

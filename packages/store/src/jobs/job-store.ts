@@ -272,17 +272,7 @@ function indexesFor({ task, queue, owner, labels }: JobListFilter): ScanIndex[] 
   return indexes.filter((index) => index !== false);
 }
 
-interface FilterValues {
-  readonly task: string | null;
-  readonly queue: string | null;
-  readonly owner: string | null;
-  readonly createdFrom: string | null;
-  readonly createdBefore: string | null;
-  readonly labels: string | null;
-  readonly otherLabels: string | null;
-}
-
-function conditions({ task, queue, owner, createdFrom, createdBefore, labels }: JobListFilter): FilterValues {
+function conditions({ task, queue, owner, createdFrom, createdBefore, labels }: JobListFilter) {
   const [indexed, others] = labelParams(labels);
   return {
     task: task ?? null,

@@ -16,7 +16,7 @@ afterAll(() => h.close());
 
 /** The statements of a pass of the runner, in their order. */
 const statements = [
-  "upstream_end.list_waiting_jobs",
+  "upstream_end.find_waiting_jobs",
   "job_transaction.lock_available",
   "job_transaction.read_jobs",
   "upstream_end.list",

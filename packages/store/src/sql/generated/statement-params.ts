@@ -275,8 +275,8 @@ export interface StatementParams {
   readonly "upstream_end.count": "jobId";
   readonly "upstream_end.defer": "jobIds";
   readonly "upstream_end.delete": "jobIds" | "positions" | "runIds";
+  readonly "upstream_end.find_waiting_jobs": "shards" | "limit";
   readonly "upstream_end.list": "jobIds" | "maxBytes" | "limit";
-  readonly "upstream_end.list_waiting_jobs": "shards" | "limit";
   readonly "upstream_end.release": "choice" | "jobId";
   readonly "upstream_run.list": "maxBytes" | "namespaceId" | "runIds" | "notBefore";
   readonly "upstream_run.trigger": "namespaceId" | "runId" | "notBefore";
