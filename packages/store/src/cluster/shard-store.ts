@@ -7,7 +7,7 @@ export interface ShardRow {
   readonly epoch: number;
 }
 
-/** A shard as its owner holds it: what every write for it must match. */
+/** A shard with the epoch under which its owner holds it. */
 export interface HeldShard {
   readonly id: number;
   readonly epoch: number;
@@ -16,7 +16,7 @@ export interface HeldShard {
 /** The database's timeline now, and the one in which the shards were last owned. */
 export interface TimelineRow {
   readonly timeline: string;
-  /** How many bytes of log are on disk; it goes back only when the database was put back to an earlier state. */
+  /** How many bytes of log are on disk; it decreases only if the database was restored to an earlier state. */
   readonly flushed: string;
   readonly remembered: string | null;
 }
@@ -80,7 +80,7 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
   };
 }
 
-/** What every write for a shard must match: the writing node, and the shards with the epochs under which it owns them. */
+/** The writing node, and the shards with the epochs under which it owns them; every write for a shard compares them with the rows. */
 export interface Fence {
   readonly node: string;
   readonly shards: readonly HeldShard[];

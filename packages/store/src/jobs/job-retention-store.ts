@@ -21,9 +21,9 @@ export interface LedgerKey {
 
 /** Deletes records of jobs that are older than the retention time. */
 export interface RetentionSweeps {
-  /** Checks so many entries of the ledger after this one. */
+  /** Checks up to `limit` entries of the ledger after this one. */
   ledger(after: LedgerKey | null, before: Instant, limit: number): Promise<SweptBatch<LedgerKey>>;
-  /** Checks so many jobs after this one. */
+  /** Checks up to `limit` jobs after this one. */
   jobs(after: string | null, before: Instant, limit: number): Promise<SweptBatch<string>>;
   /** Returns how many were deleted. */
   backfills(before: Instant, limit: number): Promise<number>;

@@ -57,7 +57,7 @@ export interface DueState {
   readonly runsMade: number;
   /** Runs that may be live, the newest last; the newest stays when it has ended. */
   readonly runIds: readonly string[];
-  /** The begin of the ledger's open range, which still grows. */
+  /** The start of the ledger's open range, which still grows. */
   readonly ledgerFrom: Instant | null;
   readonly ledgerReason: string | null;
   readonly catchUpTo: Instant | null;
@@ -115,7 +115,7 @@ export interface JobTransactionReads {
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
   /** Oldest first. With `hold` no other transaction claims or ends them before this one ends. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
-  /** Locks so many waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
+  /** Locks `limit` waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
   holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
 

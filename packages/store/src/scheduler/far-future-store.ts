@@ -5,7 +5,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { Queued } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
 
-/** From which due time on a shard has, or may have, runs to promote. */
+/** The due time from which a shard has, or may have, runs to promote. */
 export interface ShardFrom {
   readonly shard: number;
   readonly from: Instant;
@@ -21,7 +21,7 @@ export interface FarFutureRun extends Queued {
 export interface FarFutureStore {
   /** The shards with runs that are due before `until`, each with its first due time. */
   scan(shards: readonly ShardFrom[], until: Instant): Promise<ShardFrom[]>;
-  /** Moves the first runs of the fence's shards, at most `limit` of each, starting where `from` says. */
+  /** Moves the first runs of the fence's shards, at most `limit` of each, from the due time in `from` on. */
   promote(fence: Fence, from: ReadonlyMap<number, Instant>, until: Instant, limit: number): Promise<FarFutureRun[]>;
 }
 

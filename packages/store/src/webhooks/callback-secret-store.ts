@@ -4,7 +4,7 @@ import type { Statements } from "../sql/statements.js";
 
 /** The secrets that sign callbacks to addresses, one for each namespace. */
 export interface CallbackSecrets {
-  /** One, or two while it changes; `fresh` is stored where there is none. */
+  /** One, or two while it changes; `fresh` is stored if there is none. */
   signing(namespaceId: number, fresh: string): Promise<readonly string[]>;
   find(namespaceId: number): Promise<CallbackSecretView | null>;
   rotate(namespaceId: number, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView>;

@@ -1,13 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { parseStatementFile } from "../../../src/sql/statement-file.js";
-import { type Statements, collectSources, makeStatements, readStatementSources } from "../../../src/sql/statements.js";
+import {
+  type Statements,
+  collectSources,
+  makeStatements,
+  parseStatementFile,
+  readStatementSources,
+} from "../../../src/sql/statements.js";
 
 const file = `-- What this file is about.
 
 -- name: run.claim
 -- purpose: takes queued runs
 --          for one session
--- params: $1 lane int
 -- fence: none
 select 1
 -- a comment of the body
@@ -15,7 +19,6 @@ from carillon.run;
 
 -- name: run.read
 -- purpose: reads
--- params: none
 select 2
 `;
 
@@ -25,7 +28,6 @@ describe("parseStatementFile", () => {
     expect(claim?.name).toBe("run.claim");
     expect(Object.fromEntries(claim?.header ?? [])).toEqual({
       purpose: "takes queued runs for one session",
-      params: "$1 lane int",
       fence: "none",
     });
     expect(claim?.text).toBe("select 1\n-- a comment of the body\nfrom carillon.run");
@@ -45,21 +47,12 @@ describe("the statements of this package", () => {
   });
 
   it.each(sources.map(({ name, header, text }) => [name, { header, text }] as const))(
-    "%s has a purpose, a fence if it writes, and a name of the form entity.verb",
+    "%s has a purpose, a fence if it writes, only named parameters, and a name of the form entity.verb",
     (name, { header, text }) => {
       expect(name).toMatch(/^[a-z_]+\.[a-z_0-9]+$/);
       expect(header.get("purpose")).toMatch(/\S/);
       expect(/^\s*(insert|update|delete)\b/.test(text) && !header.has("fence")).toBe(false);
-      expect(text).not.toMatch(/;\s*$/);
-    },
-  );
-
-  it.each(sources.map(({ name, header, text }) => [name, { header, text }] as const))(
-    "%s lists every numbered parameter that it uses in its header, and no other",
-    (_name, { header, text }) => {
-      const used = new Set([...text.matchAll(/\$(\d+)\b/g)].map(([, number]) => `$${number}`));
-      const listed = [...(header.get("params") ?? "").matchAll(/\$\d+\b/g)].map(String);
-      expect([...new Set(listed)].sort()).toEqual([...used].sort());
+      expect(text).not.toMatch(/;\s*$|\$\d/);
     },
   );
 });
@@ -102,7 +95,7 @@ describe("makeStatements", () => {
 
   it("keeps prepared names within the 63 bytes that PostgreSQL allows", () => {
     const name = `entity.${"x".repeat(80)}`;
-    const statements = from({ "a.sql": `-- name: ${name}\n-- purpose: a\n-- params: none\nselect 1` });
+    const statements = from({ "a.sql": `-- name: ${name}\n-- purpose: a\nselect 1` });
     expect(statements.get(name).prepared.length).toBeLessThanOrEqual(63);
   });
 
@@ -115,9 +108,8 @@ describe("makeStatements", () => {
   });
 
   it("inserts a part into every statement that names it, with the indent of its line", () => {
-    const part = "-- part: run.conditions\n-- purpose: which\n-- params: $1 int\nid = $1\nand true";
-    const statement =
-      "-- name: run.find\n-- purpose: finds\n-- params: $1 int\nselect 1\nwhere\n  --+ run.conditions\nlimit 1";
+    const part = "-- part: run.conditions\n-- purpose: which\nid = :id\nand true";
+    const statement = "-- name: run.find\n-- purpose: finds\nselect 1\nwhere\n  --+ run.conditions\nlimit 1";
     const statements = from({ "a.sql": statement, "b.sql": part });
     expect(statements.names).toEqual(["run.find"]);
     expect(statements.get("run.find").text).toBe("select 1\nwhere\n  id = $1\n  and true\nlimit 1");
