@@ -191,7 +191,6 @@ export {
   type RankedRun,
   rankOf,
 } from "./rank/rank.js";
-export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
 export { similarWord, slipsBetween } from "./spelling/similar-word.js";
 export { type CallbackAnswer, callbackOutcome, callbackSessionId, callbackTimeoutOutcome } from "./run/assignment.js";
