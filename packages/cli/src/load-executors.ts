@@ -5,7 +5,7 @@ import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "
 import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
 import type { Command } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
-import { CliError, ExitCode } from "./exit-codes.js";
+import { type CliError, usageError } from "./exit-codes.js";
 import { readTypeScript } from "./load-tasks.js";
 
 /** Executors that come with Carillon and are chosen by name. */
@@ -63,8 +63,7 @@ async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promis
   const create: unknown = "createExecutors" in exported ? exported.createExecutors : undefined;
   const executors: unknown = typeof create === "function" ? (create as CreateExecutors)(host) : undefined;
   if (Array.isArray(executors) && executors.length > 0 && executors.every(isExecutor)) return executors;
-  throw new CliError(
-    ExitCode.usage,
+  throw usageError(
     `${plugin} is no plugin. It must export a function createExecutors that returns a list of { name, check, run }.`,
   );
 }
@@ -91,7 +90,7 @@ function unreadable(name: string, error: unknown): CliError {
   const isMissing = error instanceof Error && "code" in error && missing.has(error.code);
   const reason = error instanceof Error ? error.message : String(error);
   const hint = isMissing && !name.startsWith(".") ? ` (npm install ${name})` : "";
-  return new CliError(ExitCode.usage, `${name} cannot be loaded${hint}: ${reason}`, { cause: error });
+  return usageError(`${name} cannot be loaded${hint}: ${reason}`, { cause: error });
 }
 
 function isExecutor(value: unknown): value is Executor {
@@ -114,8 +113,7 @@ export function executorChoice(invocation: Invocation): ExecutorChoice {
   const shellEnv = wordsOf(textOption(invocation, "shellEnv"));
   const plugins = invocation.options["plugin"];
   const shell = flagOption(invocation, "enableShell");
-  if (shellEnv !== undefined && !shell)
-    throw new CliError(ExitCode.usage, "The flag --shell-env needs --enable-shell.");
+  if (shellEnv !== undefined && !shell) throw usageError("The flag --shell-env needs --enable-shell.");
   return {
     names: (wordsOf(textOption(invocation, "executors")) ?? []).map(nameOf),
     shell,
@@ -128,7 +126,7 @@ function nameOf(word: string): ExecutorChoice["names"][number] {
   const name = executorNames.find((one) => one === word);
   if (name !== undefined) return name;
   const why = word === "shell" ? "The flag --enable-shell enables shell." : `There are ${executorNames.join(", ")}.`;
-  throw new CliError(ExitCode.usage, `--executors: ${JSON.stringify(word)} is no executor. ${why}`);
+  throw usageError(`--executors: ${JSON.stringify(word)} is no executor. ${why}`);
 }
 
 function wordsOf(text: string | undefined): string[] | undefined {

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { type JobCreate, keyPattern, plainRequest } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { loadYaml } from "../output.js";
 
@@ -22,7 +22,7 @@ export async function readJobFiles(io: Io, paths: readonly string[]): Promise<De
   for (const path of paths)
     for (const file of await filesOf(io, path))
       found.push(...(await jobsIn(file === "-" ? await readAll(io.stdin) : await contents(io, file), nameOf(file))));
-  if (found.length === 0) throw new CliError(ExitCode.usage, `There is no job in ${paths.map(nameOf).join(", ")}`);
+  if (found.length === 0) throw usageError(`There is no job in ${paths.map(nameOf).join(", ")}`);
   return found;
 }
 
@@ -44,7 +44,7 @@ async function contents(io: Io, file: string): Promise<string> {
   try {
     return await readFile(resolve(io.cwd, file), "utf8");
   } catch (error) {
-    throw new CliError(ExitCode.usage, `-f ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw usageError(`-f ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -55,13 +55,12 @@ export async function jobsIn(source: string, name: string): Promise<DeclaredJob[
   const bodies: unknown[] = [];
   for (const document of "empty" in documents ? [] : documents) {
     const [fault] = document.errors;
-    if (fault !== undefined) throw new CliError(ExitCode.usage, `${name} cannot be read: ${fault.message.trimEnd()}`);
+    if (fault !== undefined) throw usageError(`${name} cannot be read: ${fault.message.trimEnd()}`);
     bodies.push(...listed(document.toJS() as unknown));
   }
   return bodies.map((body, index) => {
     const place = bodies.length === 1 ? name : `${name}#${index + 1}`;
-    if (!isRecord(body))
-      throw new CliError(ExitCode.usage, `${place} is no job. A job has at least a key, a task and a schedule.`);
+    if (!isRecord(body)) throw usageError(`${place} is no job. A job has at least a key, a task and a schedule.`);
     return { place, body };
   });
 }
@@ -103,8 +102,7 @@ export function desiredJobs(declared: readonly DeclaredJob[], now: number): Desi
     if (other === undefined) found.set(read.key, read);
     else faults.push(`${one.place}: the key ${read.key} is that of ${other.place} as well`);
   }
-  if (faults.length > 0)
-    throw new CliError(ExitCode.usage, `Nothing was changed:${faults.map((fault) => `\n  - ${fault}`).join("")}`);
+  if (faults.length > 0) throw usageError(`Nothing was changed:${faults.map((fault) => `\n  - ${fault}`).join("")}`);
   return [...found.values()];
 }
 

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { Calendar, CalendarPut } from "@carillon/contract";
 import { type CalendarCheck, checkCalendar } from "@carillon/core";
 import { type Commands, type CommandSpec, numberOption, requiredArg } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
@@ -122,6 +122,6 @@ async function sourceText(io: Io, path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new CliError(ExitCode.usage, error instanceof Error ? error.message : String(error));
+    throw usageError(error instanceof Error ? error.message : String(error));
   }
 }

@@ -15,7 +15,7 @@ import {
   crontabLabel,
   parseCrontab,
 } from "../crontab.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { type Column, renderTable } from "../table.js";
@@ -67,10 +67,7 @@ async function runImport(io: Io, invocation: Invocation): Promise<ExitCode> {
     io.info(`carillon: line ${line} is refused: ${reason}\n  ${found}`);
   if (flagOption(invocation, "dryRun")) return dryRun(io, invocation, read);
   if (read.faults.length > 0 && !flagOption(invocation, "skipRefused"))
-    throw new CliError(
-      ExitCode.usage,
-      "Nothing was imported. Repair those lines, or import the rest with --skip-refused.",
-    );
+    throw usageError("Nothing was imported. Repair those lines, or import the rest with --skip-refused.");
   if (read.jobs.length === 0) io.info("carillon: the crontab has no line that runs anything");
   const declared = read.jobs.map(({ line, job }) => ({ place: `line ${line}`, body: job }));
   const desired = desiredJobs(declared, io.now());
@@ -120,7 +117,7 @@ function nameOf(invocation: Invocation, path: string): string {
       .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
       .replace(/^[^A-Za-z0-9]+/, "");
   if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/.test(given))
-    throw new CliError(ExitCode.usage, `--name: ${JSON.stringify(given)} is not 1 to 60 letters, digits and . _ -.`);
+    throw usageError(`--name: ${JSON.stringify(given)} is not 1 to 60 letters, digits and . _ -.`);
   return name.slice(0, 60) || "crontab";
 }
 
@@ -139,6 +136,6 @@ async function source(io: Io, path: string): Promise<string> {
   try {
     return await readFile(resolve(io.cwd, path), "utf8");
   } catch (error) {
-    throw new CliError(ExitCode.usage, error instanceof Error ? error.message : String(error));
+    throw usageError(error instanceof Error ? error.message : String(error));
   }
 }

@@ -4,7 +4,7 @@ import { type Task, workerTimers } from "@carillon/worker";
 import { serverAddress, serverUrls, withServerAddress } from "../client.js";
 import { type CommandBody, flagOption, type Invocation, textOption } from "../command.js";
 import { configOf, withConfigFlags } from "../config-flags.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { usageError } from "../exit-codes.js";
 import { label, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
 import { executorChoice, loadExecutors, withExecutorFlags } from "../load-executors.js";
@@ -87,7 +87,7 @@ async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Su
     ...(await loadExecutors(executorChoice(invocation), around)),
   ];
   if (tasks.length === 0)
-    throw new CliError(ExitCode.usage, "A worker needs a module of tasks, --executors, --enable-shell or --plugin.");
+    throw usageError("A worker needs a module of tasks, --executors, --enable-shell or --plugin.");
   refuseDuplicates(tasks, "This worker");
   return tasks;
 }
