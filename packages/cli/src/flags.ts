@@ -138,12 +138,15 @@ export async function readJsonArgument(io: Io, given: string, flag: string): Pro
 
 async function sourceText(io: Io, given: string, flag: string): Promise<string> {
   if (given === "-") return readAll(io.stdin);
-  if (!given.startsWith("@")) return given;
+  return given.startsWith("@") ? readFileText(given.slice(1), `${flag}: `) : given;
+}
+
+/** A file that cannot be read is a usage error, whose message begins with `prefix`. */
+export async function readFileText(path: string, prefix = ""): Promise<string> {
   try {
-    return await readFile(given.slice(1), "utf8");
+    return await readFile(path, "utf8");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw usageError(`${flag}: ${reason}`);
+    throw usageError(`${prefix}${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -156,6 +159,7 @@ export function withLevel(target: Command): Command {
 export function levelOption({ options }: Invocation): (typeof levels)[number] | undefined {
   return levels.find((level) => level === options["level"]);
 }
+
 /** Why, and for how long, a job or a queue is paused. */
 export function withPauseFlags(target: Command): Command {
   return target

@@ -1,9 +1,10 @@
-import { readFile, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { type JobCreate, keyPattern, plainRequest } from "@carillon/contract";
-import { CarillonError } from "@carillon/core";
+import { CarillonError, isObject } from "@carillon/core";
 import { usageError } from "../exit-codes.js";
+import { readFileText } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadYaml } from "../output.js";
 
@@ -21,7 +22,12 @@ export async function readJobFiles(io: Io, paths: readonly string[]): Promise<De
   const found: DeclaredJob[] = [];
   for (const path of paths)
     for (const file of await filesOf(io, path))
-      found.push(...(await jobsIn(file === "-" ? await readAll(io.stdin) : await contents(io, file), nameOf(file))));
+      found.push(
+        ...(await jobsIn(
+          file === "-" ? await readAll(io.stdin) : await readFileText(resolve(io.cwd, file), `-f ${file}: `),
+          nameOf(file),
+        )),
+      );
   if (found.length === 0) throw usageError(`There is no job in ${paths.map(nameOf).join(", ")}`);
   return found;
 }
@@ -40,14 +46,6 @@ async function filesOf(io: Io, path: string): Promise<string[]> {
   return names.map((name) => join(path, name));
 }
 
-async function contents(io: Io, file: string): Promise<string> {
-  try {
-    return await readFile(resolve(io.cwd, file), "utf8");
-  } catch (error) {
-    throw usageError(`-f ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 /** JSON is YAML too. A document is one job, a list of jobs, or { jobs: […] }. */
 export async function jobsIn(source: string, name: string): Promise<DeclaredJob[]> {
   const { parseAllDocuments } = await loadYaml();
@@ -60,7 +58,7 @@ export async function jobsIn(source: string, name: string): Promise<DeclaredJob[
   }
   return bodies.map((body, index) => {
     const place = bodies.length === 1 ? name : `${name}#${index + 1}`;
-    if (!isRecord(body)) throw usageError(`${place} is no job. A job has at least a key, a task and a schedule.`);
+    if (!isObject(body)) throw usageError(`${place} is no job. A job has at least a key, a task and a schedule.`);
     return { place, body };
   });
 }
@@ -69,11 +67,7 @@ export async function jobsIn(source: string, name: string): Promise<DeclaredJob[
 function listed(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
-  return isRecord(value) && Array.isArray(value["jobs"]) && Object.keys(value).length === 1 ? value["jobs"] : [value];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && Array.isArray(value["jobs"]) && Object.keys(value).length === 1 ? value["jobs"] : [value];
 }
 
 export interface DesiredJob {

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { plainDefinition } from "@carillon/contract";
@@ -16,6 +15,7 @@ import {
   parseCrontab,
 } from "../crontab.js";
 import { ExitCode, usageError } from "../exit-codes.js";
+import { readFileText } from "../flags.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { type Column, renderTable } from "../table.js";
@@ -53,7 +53,8 @@ export const importCommands: Commands = { crontab: importCrontab };
 async function runImport(io: Io, invocation: Invocation): Promise<ExitCode> {
   const path = requiredArg(invocation, 0);
   const isSystem = flagOption(invocation, "system") || /^\/etc\/(crontab$|cron\.d\/)/.test(resolve(io.cwd, path));
-  const crontab = parseCrontab(await source(io, path), { isSystem });
+  const source = path === "-" ? await text(io.stdin) : await readFileText(resolve(io.cwd, path));
+  const crontab = parseCrontab(source, { isSystem });
   const name = nameOf(invocation, path);
   const read = crontabJobs(crontab, {
     name,
@@ -129,13 +130,4 @@ function zoneOf(io: Io, invocation: Invocation, { entries }: Crontab): string {
   if (entries.some(({ env }) => !env["CRON_TZ"]))
     io.info(`carillon: times are in ${zone}, this machine's zone; --tz gives another`);
   return zone;
-}
-
-async function source(io: Io, path: string): Promise<string> {
-  if (path === "-") return text(io.stdin);
-  try {
-    return await readFile(resolve(io.cwd, path), "utf8");
-  } catch (error) {
-    throw usageError(error instanceof Error ? error.message : String(error));
-  }
 }

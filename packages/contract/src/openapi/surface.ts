@@ -1,4 +1,4 @@
-import type { Json } from "./schema-components.js";
+import { isList, type Json } from "./schema-components.js";
 
 /**
  * Lists what callers may rely on, one line each: operations, their parameters, the schemas of requests and answers, and the members,
@@ -114,10 +114,6 @@ function nameOf(reference: string): string {
 
 function textOf(node: Json | undefined): string {
   return typeof node === "string" ? node : JSON.stringify(node ?? null);
-}
-
-function isList(node: Json): node is readonly Json[] {
-  return Array.isArray(node);
 }
 
 function listOf(node: Json | undefined): readonly Json[] {

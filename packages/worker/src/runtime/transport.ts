@@ -69,9 +69,10 @@ export interface Transport {
   isSessionLost(error: unknown): boolean;
 }
 
-type RegisteringWorker = Omit<Registration, "tasks" | "versions" | "weights" | "defaults"> & {
+/** A worker before its tasks are reduced to what the server must know of them. */
+export interface RegisteringWorker extends Omit<Registration, "tasks" | "versions" | "weights" | "defaults"> {
   readonly tasks: readonly Task[];
-};
+}
 
 /** Slots by task, for tasks whose runs use more than one, capped at the worker's slots. Null if there are none. */
 export function taskWeights({
