@@ -27,7 +27,7 @@ export interface ExecutorSurroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timers: WorkerTimers;
-  readonly outboundAllow: readonly string[];
+  readonly outboundAllowlist: readonly string[];
   readonly callbackBase: () => string | null;
 }
 

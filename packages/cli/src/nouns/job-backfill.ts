@@ -12,12 +12,12 @@ import { backfill } from "./backfill.js";
 /** The body of `carillon job backfill`, which loads the contract for its limits. */
 export const jobBackfill: CommandBody = serverBody(job, {
   define(target) {
-    const { leastPerSecond, perSecond, concurrency } = backfillLimits;
+    const { minPerSecond, perSecond, concurrency } = backfillLimits;
     return target
       .requiredOption("--from <instant>", "the first time that counts, as in 2030-01-01T00:00:00Z")
       .option("--to <instant>", "the last time that counts; now without it")
       .option("--dry-run", "only print how many occurrences there are")
-      .option("--rate <number>", "runs created in a second, at most", numberWithin(leastPerSecond, perSecond))
+      .option("--rate <number>", "runs created in a second, at most", numberWithin(minPerSecond, perSecond))
       .option("--concurrency <count>", "runs live at the same time, at most", wholeNumber(1, concurrency))
       .option("--repeat", "also times that have a run already")
       .option("--force", "despite the job's overlap policy")

@@ -74,12 +74,12 @@ interface Surroundings {
 
 async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Surroundings): Promise<Task[]> {
   const [entry] = invocation.args;
-  const { outboundAllowlist: outboundAllow, publicUrl } = config;
+  const { outboundAllowlist, publicUrl } = config;
   const around = {
     cwd: io.cwd,
     env: io.env,
     timers: workerTimers,
-    outboundAllow: outboundAllow ?? [],
+    outboundAllowlist: outboundAllowlist ?? [],
     callbackBase: () => publicUrl ?? serverUrl,
   };
   const tasks = [

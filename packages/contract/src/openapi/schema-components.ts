@@ -47,7 +47,7 @@ function plain(schema: object): Json {
   return JSON.parse(JSON.stringify(schema)) as Json;
 }
 
-export function isList(node: Json): node is readonly Json[] {
+function isList(node: Json): node is readonly Json[] {
   return Array.isArray(node);
 }
 

@@ -26,7 +26,7 @@ import {
 import { pageOf, PageQuery } from "../paging.js";
 import { JobRef } from "./job.js";
 
-const { leastPerSecond, perSecond, concurrency } = backfillLimits;
+const { minPerSecond, perSecond, concurrency } = backfillLimits;
 
 export const JobBackfill = object(
   "JobBackfill",
@@ -36,7 +36,7 @@ export const JobBackfill = object(
     dry_run: Flag("Only counts the occurrences"),
     per_second: Type.Optional(
       Type.Number({
-        minimum: leastPerSecond,
+        minimum: minPerSecond,
         maximum: perSecond,
         default: backfillDefaults.perSecond,
         description: "The largest number of runs created per second",
