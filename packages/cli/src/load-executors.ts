@@ -13,15 +13,7 @@ export const executorNames = ["http", "email", "docker", "kubernetes", "lambda",
 
 export type ExecutorName = (typeof executorNames)[number];
 
-export interface ExecutorChoice {
-  readonly names: readonly ExecutorName[];
-  /** Whether jobs may run commands on this machine. */
-  readonly shell: boolean;
-  /** Variables of this process that commands get. */
-  readonly shellEnv?: readonly string[];
-  /** Packages or modules that export createExecutors. */
-  readonly plugins: readonly string[];
-}
+export type ExecutorChoice = ReturnType<typeof executorChoice>;
 
 export interface ExecutorSurroundings {
   readonly cwd: string;
@@ -109,20 +101,23 @@ export function withExecutorFlags(command: Command): Command {
     .option("--plugin <module...>", "packages or files that export executors");
 }
 
-export function executorChoice(invocation: Invocation): ExecutorChoice {
+export function executorChoice(invocation: Invocation) {
   const shellEnv = wordsOf(textOption(invocation, "shellEnv"));
   const plugins = invocation.options["plugin"];
   const shell = flagOption(invocation, "enableShell");
   if (shellEnv !== undefined && !shell) throw usageError("The flag --shell-env needs --enable-shell.");
   return {
     names: (wordsOf(textOption(invocation, "executors")) ?? []).map(nameOf),
+    // Whether jobs may run commands on this machine.
     shell,
+    // Variables of this process that commands get.
     ...(shellEnv !== undefined && { shellEnv }),
+    // Packages or modules that export createExecutors.
     plugins: Array.isArray(plugins) ? (plugins as string[]) : [],
   };
 }
 
-function nameOf(word: string): ExecutorChoice["names"][number] {
+function nameOf(word: string): ExecutorName {
   const name = executorNames.find((one) => one === word);
   if (name !== undefined) return name;
   const why = word === "shell" ? "The flag --enable-shell enables shell." : `There are ${executorNames.join(", ")}.`;

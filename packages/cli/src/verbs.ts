@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import type { Client } from "@carillon/client";
 import type { Command } from "commander";
 import { clientOf, found, withServerAddress } from "./client.js";
@@ -97,8 +98,7 @@ export function listCommand<Key extends string, Row, Filter = unknown>({
   const { summary, notes, examples } = spec;
   return serverCommand(subject ?? null, {
     summary,
-    ...(notes !== undefined && { notes }),
-    ...(examples !== undefined && { examples }),
+    ...present({ notes, examples }),
     define(target) {
       withListLimit(target);
       define?.(target);

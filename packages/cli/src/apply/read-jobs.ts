@@ -37,11 +37,8 @@ const nameOf = (file: string): string => (file === "-" ? "standard input" : file
 /** A folder means the files in it, by name, without the folders inside it. */
 async function filesOf(io: Io, path: string): Promise<string[]> {
   if (path === "-") return [path];
-  const isFolder = await stat(resolve(io.cwd, path)).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) return [path];
+  const found = await stat(resolve(io.cwd, path)).catch(() => null);
+  if (found === null || !found.isDirectory()) return [path];
   const names = (await readdir(resolve(io.cwd, path))).filter((name) => extension.test(name)).sort();
   return names.map((name) => join(path, name));
 }

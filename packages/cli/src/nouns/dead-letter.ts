@@ -43,16 +43,7 @@ const withFilter = (target: Command): Command =>
     .option("--since <time>", "only those that failed then or later: a time, or 2h for two hours ago")
     .option("--until <time>", "only those that failed before then, in the same way");
 
-interface DeadLetterFilter {
-  readonly task?: string;
-  readonly queue?: string;
-  readonly job_id?: string;
-  readonly fingerprint?: string;
-  readonly failed_after?: string;
-  readonly failed_before?: string;
-}
-
-async function filterOf({ io, invocation, client }: Call): Promise<DeadLetterFilter> {
+async function filterOf({ io, invocation, client }: Call): Promise<NonNullable<DeadLetterAction["filter"]>> {
   const jobId = await jobIdOption(invocation, client);
   const [since, until] = [textOption(invocation, "since"), textOption(invocation, "until")];
   return {

@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import { backfillLimits, type JobBackfill } from "@carillon/contract";
 import { type CommandBody, flagOption, type Invocation, numberOption, textFields, textOption } from "../command.js";
 import type { ExitCode } from "../exit-codes.js";
@@ -53,8 +54,7 @@ function backfillRange(invocation: Invocation): Omit<JobBackfill, "dry_run"> {
   return {
     from: textOption(invocation, "from") ?? "",
     ...textFields(invocation, ["to"]),
-    ...(rate !== undefined && { per_second: rate }),
-    ...(concurrency !== undefined && { concurrency }),
+    ...present({ per_second: rate, concurrency }),
     ...(flagOption(invocation, "repeat") && { repeat: true }),
     ...(flagOption(invocation, "force") && { force: true }),
   };

@@ -1,6 +1,6 @@
 import type { Client } from "@carillon/client";
 import type { Limit, LimitQuery } from "@carillon/contract";
-import { limitKinds, limitScopes, maxLimit } from "@carillon/core";
+import { limitKinds, limitScopes, maxLimit, present } from "@carillon/core";
 import { Option } from "commander";
 import { found, serverAddress } from "../client.js";
 import { type Commands, type Invocation, numberOption, textFields, textOption } from "../command.js";
@@ -170,13 +170,8 @@ Deletes the limits of a queue or a namespace. A limit of runs and jobs (lim_42) 
 
 /** Sets a limit of runs, over what they declare. */
 async function overrideLimit({ io, invocation, client }: Call, before: Limit): Promise<void> {
-  const { limit, per, burst } = boundOf(invocation);
-  if (limit === undefined && per === undefined && burst === undefined) throw nothingToSet();
-  const change = {
-    ...(limit !== undefined && { limit }),
-    ...(per !== undefined && { per }),
-    ...(burst !== undefined && { burst }),
-  };
+  const change = present(boundOf(invocation));
+  if (Object.keys(change).length === 0) throw nothingToSet();
   await printThing(io, invocation, await client.limits.update(before.id, change), renderLimit);
   const undo = before.fixed ? `limit update ${before.id} ${flagsOf(before)}` : `limit delete ${before.id}`;
   printUndo(io, invocation, "set", undo);

@@ -12,15 +12,9 @@ import { printUndo, shellWord } from "../undo.js";
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** A profile without its key. */
-interface ShownProfile {
-  readonly name: string;
-  readonly url: string;
-  readonly namespace: string | null;
-  readonly has_key: boolean;
-  readonly in_use: boolean;
-}
+type ShownProfile = ReturnType<typeof shownProfile>;
 
-function shownProfile(name: string, { url, namespace, token }: Profile, inUse: boolean): ShownProfile {
+function shownProfile(name: string, { url, namespace, token }: Profile, inUse: boolean) {
   return { name, url, namespace: namespace ?? null, has_key: token !== undefined, in_use: inUse };
 }
 

@@ -1,5 +1,5 @@
 import type { TaskInfo } from "@carillon/contract";
-import { isFinal } from "@carillon/core";
+import { isFinal, present } from "@carillon/core";
 import { Option } from "commander";
 import { type Commands, flagOption, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
@@ -72,8 +72,7 @@ async function runTask({ io, invocation, client, name }: Call): Promise<ExitCode
   const created = await client.runs.create({
     task: name,
     ...(await runRequest(io, invocation)),
-    ...(delay !== undefined && { delay }),
-    ...(at !== undefined && { run_at: at }),
+    ...present({ delay, run_at: at }),
   });
   const wait = flagOption(invocation, "wait");
   if (!wait) await warnIfUnserved(io, invocation, client, created.task);

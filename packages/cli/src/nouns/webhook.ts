@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import type { Delivery, Webhook, WebhookPatch } from "@carillon/contract";
 import { type Command, Option } from "commander";
 import { type Commands, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
@@ -80,14 +81,8 @@ function filterOf(invocation: Invocation) {
   const on = choicesOf(invocation, "on", ends);
   const include = textOption(invocation, "include") === "none" ? [] : choicesOf(invocation, "include", parts);
   const [tasks, queues] = ["tasks", "queues"].map((name) => namesOf(textOption(invocation, name)));
-  const description = textOption(invocation, "description");
-  return {
-    ...(on !== undefined && { on }),
-    ...(tasks !== undefined && { tasks }),
-    ...(queues !== undefined && { queues }),
-    ...(include !== undefined && { include }),
-    ...(description !== undefined && { description: description === "" ? null : description }),
-  };
+  const text = textOption(invocation, "description");
+  return present({ on, tasks, queues, include, description: text === "" ? null : text });
 }
 
 /** Null: all of them. */

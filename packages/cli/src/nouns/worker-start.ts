@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { present } from "@carillon/core";
 import type { Config } from "@carillon/server";
 import { type Task, workerTimers } from "@carillon/worker";
 import { serverAddress, serverUrls, withServerAddress } from "../client.js";
@@ -60,8 +61,7 @@ that do not end soon are given back without a spent attempt. CARILLON_TOKEN, or 
       name: textOption(invocation, "name") ?? hostname(),
       labels: { ...(invocation.options["label"] as Record<string, string> | undefined) },
       isSpot: flagOption(invocation, "spot"),
-      ...(token !== undefined && { token }),
-      ...(namespace !== undefined && { namespace }),
+      ...present({ token, namespace }),
       ...(namespaces !== undefined && { namespaces: namespaces.map((one) => one.trim()) }),
     });
   },

@@ -80,14 +80,15 @@ const Progress = object(
   { description: "The progress that the handler reported last" },
 );
 
+const waitReasons =
+  "due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, limit_pending, " +
+  "breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, " +
+  "only_spot_workers, workers_cordoned";
+
 export const WaitingOn = object(
   "WaitingOn",
   {
-    code: Text(
-      "The reason, as in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, " +
-        "limit_order, limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, " +
-        "no_worker_with_labels, only_spot_workers, workers_cordoned",
-    ),
+    code: Text(`The reason, as in explain: ${waitReasons}`),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),
   },
   { description: "What a live run that does not run waits for; only in an answer about a single run" },
@@ -280,11 +281,7 @@ export const RunExplanation = object(
   {
     run_id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     status: RunStatus,
-    code: Text(
-      "ended, running, due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, " +
-        "limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, " +
-        "no_worker_with_labels, only_spot_workers, workers_cordoned",
-    ),
+    code: Text(`ended, running, ${waitReasons}`),
     ...explanationFields,
   },
   { description: "The first reason why a run does not run" },

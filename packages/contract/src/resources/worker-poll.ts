@@ -7,7 +7,6 @@ import { Count, Flag, Milliseconds, nullable, object, stringEnum, Text, WholeNum
 import type { Operation } from "../operation.js";
 import {
   AgoMs,
-  type ClaimName,
   claimName,
   Fence,
   HeldRun,
@@ -122,14 +121,7 @@ export const pollWorker = {
   errors: workerCallErrors,
 } as const satisfies Operation;
 
-export interface PollBody {
-  readonly number?: number;
-  readonly heard?: number;
-  readonly held?: readonly ClaimName[];
-  readonly completions: readonly Completion[];
-  readonly waitMs: number;
-  readonly isDraining: boolean;
-}
+export type PollBody = ReturnType<typeof pollOf>;
 
 export function readPoll(body: unknown): PollBody {
   if (isPlainPoll(body)) return pollOf(body, (body.results ?? []).map(successOf));
@@ -144,7 +136,7 @@ export function readPoll(body: unknown): PollBody {
   });
 }
 
-function pollOf(given: Partial<WorkerPoll>, completions: readonly Completion[]): PollBody {
+function pollOf(given: Partial<WorkerPoll>, completions: readonly Completion[]) {
   const { number, heard, held, wait_ms: waitMs = workerLimits.pollMs, draining: isDraining = false } = given;
   return {
     ...(number !== undefined && { number }),

@@ -211,10 +211,7 @@ export interface ClaimName {
   readonly fence: number;
 }
 
-export interface HeartbeatBody {
-  readonly held: readonly ClaimName[];
-  readonly started: readonly (ClaimName & { readonly agoMs: number })[];
-}
+export type HeartbeatBody = ReturnType<typeof readHeartbeat>;
 
 export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
@@ -242,7 +239,7 @@ function refuseOtherTasks(pointer: string, given: object = {}, tasks: readonly s
       findings.add(pointerTo(pointer, task), "field_invalid", "Must be one of the tasks of the worker.");
 }
 
-export function readHeartbeat(body: unknown): HeartbeatBody {
+export function readHeartbeat(body: unknown) {
   return readBody(WorkerHeartbeat, body, ({ held = [], started = [] }) => ({
     held: held.filter(isThere).map(claimName),
     started: started.filter(isThere).map((run) => ({ ...claimName(run), agoMs: run.ago_ms })),

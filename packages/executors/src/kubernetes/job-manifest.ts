@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import { PayloadReader, type TaskContext } from "@carillon/worker";
 import { runVariables } from "../run-environment.js";
 
@@ -68,8 +69,7 @@ export function jobManifest(name: string, payload: KubernetesPayload, context: T
             {
               name: containerName,
               image,
-              ...(command !== undefined && { command }),
-              ...(args !== undefined && { args }),
+              ...present({ command, args }),
               env,
               resources: { requests, limits },
             },

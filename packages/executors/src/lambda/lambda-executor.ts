@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import {
   type CreateExecutors,
   type Executor,
@@ -88,8 +89,7 @@ function clientOptions(region: string | undefined, env: ExecutorHost["env"]): Re
   const endpoint = env["AWS_ENDPOINT_URL_LAMBDA"] ?? env["AWS_ENDPOINT_URL"];
   const agent = { keepAlive: true, maxSockets: Infinity };
   return {
-    ...(region !== undefined && { region }),
-    ...(endpoint !== undefined && { endpoint }),
+    ...present({ region, endpoint }),
     // The job's retry policy decides about another call.
     maxAttempts: 1,
     requestHandler: {
