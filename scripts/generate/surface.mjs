@@ -5,6 +5,7 @@
  * types and values of every schema. A line with ! names a member that is required.
  */
 export function apiSurface(document) {
+  /** @type {Set<string>} */
   const lines = new Set();
   const requested = new Set();
   const schemas = mapOf(mapOf(document["components"])["schemas"]);

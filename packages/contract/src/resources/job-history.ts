@@ -2,7 +2,15 @@ import { jobStates, ledgerReasons } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { closed, Count, described, nullable, object, stringEnum, Text, Timestamp } from "../fields.js";
-import { singleAnswer, pageAnswer, definitionErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import {
+  definitionErrors,
+  filterErrors,
+  type Operation,
+  pageAnswer,
+  queryErrors,
+  singleAnswer,
+  storeErrors,
+} from "../operation.js";
 import { pageOf, PageQuery, paging } from "../paging.js";
 import { JobCreate } from "./job-create.js";
 import { Job, JobDefinition, JobRef, Warning } from "./job.js";
@@ -186,16 +194,7 @@ export const listJobRuns = {
   summary: "List the runs of a job, newest first",
   query: JobRunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: [
-    "not_found",
-    ...queryErrors,
-    "status_unknown",
-    "label_selector_invalid",
-    "path_not_searchable",
-    "instant_invalid",
-    "page_token_invalid",
-    ...storeErrors,
-  ],
+  errors: ["not_found", ...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getJobStats = {

@@ -2,7 +2,7 @@ import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keysPattern, maxKeys } from "../bounds.js";
 import { closed, described, nullable, object, stringEnum, Text, Timestamp } from "../fields.js";
-import { getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { filterErrors, getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
 import { BreakerAnswer } from "./breaker.js";
 import { Callback } from "./end-callback.js";
@@ -156,15 +156,7 @@ export const listJobs = {
   summary: "List jobs, newest first",
   query: JobListQuery,
   answers: { 200: { description: "One page", schema: JobList } },
-  errors: [
-    ...queryErrors,
-    "status_unknown",
-    "label_selector_invalid",
-    "path_not_searchable",
-    "instant_invalid",
-    "page_token_invalid",
-    ...storeErrors,
-  ],
+  errors: [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getJob = {

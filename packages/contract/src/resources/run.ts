@@ -20,10 +20,11 @@ import {
   Timestamp,
 } from "../fields.js";
 import {
-  singleAnswer,
   bodyErrors,
+  filterErrors,
   type Operation,
   queryErrors,
+  singleAnswer,
   storeErrors,
   verbAliases,
   writeErrors,
@@ -300,17 +301,7 @@ export const listRuns = {
   summary: "List runs, newest first",
   query: RunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: [
-    ...queryErrors,
-    "status_unknown",
-    "label_selector_invalid",
-    "path_not_searchable",
-    "instant_invalid",
-    "id_invalid",
-    "page_token_invalid",
-    "not_found",
-    ...storeErrors,
-  ],
+  errors: [...queryErrors, ...filterErrors, "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;
 
 export const getRun = {
