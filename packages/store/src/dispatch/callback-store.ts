@@ -5,7 +5,7 @@ import type { Kept } from "../runs/run-record-store.js";
 import type { Statements } from "../sql/statements.js";
 import { type ClaimName, inLockOrder } from "./complete-and-claim.js";
 
-/** A run that is to go on without a worker. */
+/** A run that starts to wait for its callback, without a worker. */
 export interface AwaitingRun extends ClaimName {
   readonly until: Instant;
   readonly startedAt: Instant;
@@ -16,23 +16,23 @@ export interface CalledRun {
   readonly id: string;
   readonly fence: number;
   readonly startedAt: Instant | null;
-  /** Null: none arrived in time, or the run was cancelled. */
+  /** null: none arrived in time, or the run was cancelled. */
   readonly answer: CallbackAnswer | null;
 }
 
 export interface CallbackStore {
-  /** The answer to an earlier claim of the same try; `lost`: the claim is over. */
+  /** Returns the answer to an earlier claim of the same attempt; `lost`: the claim is over. */
   open(claim: ClaimName, tokenHash: string): Promise<Kept | null | "lost">;
-  /** Returns the runs that wait now, each with whether its callback was answered before. */
+  /** Returns the ids of the runs that now wait; the value says whether the callback was answered before. */
   wait(runs: readonly AwaitingRun[]): Promise<ReadonlyMap<string, boolean>>;
-  /** Null: it was not taken. */
+  /** null: the answer was refused. */
   answer(tokenHash: string, answer: CallbackAnswer): Promise<(CalledRun & { readonly waits: boolean }) | null>;
-  /** Why it was not taken. */
+  /** Why an answer was refused. */
   state(tokenHash: string): Promise<"unknown" | "used" | "over">;
-  /** Closes what is overdue; answers how many. */
+  /** Closes overdue callbacks; returns how many. */
   expire(limit: number): Promise<number>;
   due(limit: number): Promise<CalledRun[]>;
-  /** Waiting runs that are to stop. */
+  /** Waiting runs that were asked to stop. */
   stopped(limit: number): Promise<CalledRun[]>;
   settle(runs: readonly Pick<CalledRun, "id" | "fence">[]): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface WaitingRun {
   readonly id: string;
   readonly shard: number;
   readonly runAt: Instant;
-  /** It was cancelled: it must not be tried again. */
+  /** It was cancelled: it gets no further attempt. */
   readonly isStopped: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface StrictClaim {
   readonly queue: string;
   /** The lanes of the queue that the session serves. */
   readonly lanes: readonly number[];
-  /** The lanes of which a run may only be tried, for a breaker of which no other run is tried. */
+  /** The lanes from which a run may only be claimed as the probe of a half-open breaker. */
   readonly trials: readonly { readonly lane: number; readonly breaker: string }[];
 }
 
@@ -75,9 +75,9 @@ export interface ClaimStore {
   finishNoticed(runs: readonly FinishedRun[]): Promise<EndedRuns>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
-  /** Returns runs to wait for a time, without spending anything. */
+  /** Makes claimed runs wait for some time without spending an attempt. */
   defer(runs: readonly DeferredRun[]): Promise<WaitingRun[]>;
-  /** Records that runs were started, so long ago. */
+  /** Records that runs started `agoMs` ago. */
   started(session: string, runs: readonly { id: string; fence: number; agoMs: number }[]): Promise<void>;
   /** The runs among these that a session holds. */
   heldAmong(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;

@@ -7,7 +7,7 @@ import { type ClaimedRow, type ClaimedRun, toClaimedRun } from "./complete-and-c
 
 /** The notices that the statement sends. */
 export interface DirectNotices {
-  /** To the worker's gateway; null: it is notified by a call. */
+  /** To the worker's gateway; null: it is in this process and is notified by a call. */
   readonly toGateway: Notice | null;
   /** To all gateways, if the runs were queued. */
   readonly ifQueued: Notice | null;
@@ -88,7 +88,7 @@ export interface SlotOffer {
   readonly limitsRevision: number;
   /** Unique per gateway. Runs stored under this token start without re-reading the row. */
   readonly token: string;
-  /** 0 withdraws the offer before. */
+  /** 0 withdraws the previous offer. */
   readonly count: number;
 }
 

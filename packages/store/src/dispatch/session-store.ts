@@ -9,17 +9,17 @@ export interface NewSession extends WorkerSkills {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
-  /** Those whose runs it takes, * for all; left out: its own. */
+  /** The namespaces whose runs it executes, * for all; absent: its own. */
   readonly namespaces?: readonly string[];
-  /** The node an in-process worker lives and dies with; null for a worker of its own. */
+  /** The node that contains an in-process worker; null for a remote worker. */
   readonly nodeId: string | null;
-  /** Which gateway claims for it. */
+  /** The gateway that claims for it. */
   readonly gatewayId: string;
 }
 
 export interface WatchedSession {
   readonly id: string;
-  /** Microseconds matter in a comparison, so the heartbeat stays the text that the database gave. */
+  /** The database's text, since the comparison needs the microseconds. */
   readonly heartbeat: string;
 }
 
@@ -30,11 +30,11 @@ export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> 
 export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSkills> {
   readonly state: WorkerState;
   readonly count: number;
-  /** Of all of them together. */
+  /** The sum of their slots. */
   readonly slots: number;
 }
 
-/** A session that was ended since its worker, or its node, is gone. */
+/** A session that was ended because its worker or its node is gone. */
 export type DeadSession = Pick<NewSession, "id" | "namespaceId" | "name">;
 
 /** A live session, and the state that an operator requested of its worker. */
@@ -45,9 +45,9 @@ export interface LivingSession {
 
 export interface SessionStore {
   open(session: NewSession): Promise<void>;
-  /** The gateway claims for the session from now on, and no other; null: it never registered, or was declared dead. */
+  /** Makes this gateway the only one that claims for the session; null: it never registered, or was declared dead. */
   adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
-  /** Answers the sessions that still exist and are served by the gateway. */
+  /** Returns the sessions that still exist and that the gateway serves. */
   heartbeat(ids: readonly string[], gatewayId: string): Promise<LivingSession[]>;
   /** Null: there is no such session. */
   namespaceOf(id: string): Promise<number | null>;
@@ -55,9 +55,9 @@ export interface SessionStore {
   touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<DeadSession[]>;
-  /** Newest first: of all of the namespace, or the one of this id. */
+  /** The workers of a namespace, newest first, or the one with the id. */
   views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
-  /** Of those that have the task: what they can do. */
+  /** The kinds of the sessions that have the task. */
   kinds(namespaceId: number, task: string): Promise<SessionKind[]>;
   /** False: there is no such worker. */
   ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;

@@ -7,7 +7,7 @@ export interface BreakerName {
   readonly name: string;
 }
 
-/** A breaker that holds its runs back. */
+/** A breaker that is open or half open. */
 export interface OpenBreaker extends BreakerName {
   readonly state: BreakerState;
   readonly probeAt: Instant;
@@ -19,7 +19,7 @@ export interface OpenBreaker extends BreakerName {
 export interface Opening {
   readonly reason: string;
   readonly forMs: DurationMs;
-  /** How long it opens without a Retry-After. */
+  /** How long it opens if the failure has no Retry-After. */
   readonly usualMs: DurationMs;
 }
 
@@ -90,7 +90,7 @@ function toView(row: ViewRow): BreakerView {
   return { name, state, reason, openings, openedAt: row.opened_at, probeAt: row.probe_at, updatedAt: row.updated_at };
 }
 
-/** open: its runs wait; half_open: one of them is let through as a probe. */
+/** open: its runs wait; half_open: one of them starts as a probe. */
 export type BreakerState = "closed" | "open" | "half_open";
 
 export interface BreakerView {
@@ -99,7 +99,7 @@ export interface BreakerView {
   /** Of the last opening. */
   readonly reason: string;
   readonly openedAt: Instant;
-  /** When a run is let through, unless the breaker is closed. */
+  /** When a run may start as a probe, unless the breaker is closed. */
   readonly probeAt: Instant;
   readonly openings: number;
   readonly updatedAt: Instant;

@@ -58,12 +58,12 @@ export interface Admission {
   readonly isSwept: boolean;
 }
 
-/** Statements of admissions. Each call with a transaction needs the limits locked by it, except those before `lock`. */
+/** Statements of admissions. Each call with a transaction needs the limits locked by it, except the methods above `lock`. */
 export interface LimitAdmissions {
   gates(after: string, limit: number): Promise<string[]>;
   /** The first run behind each gate, without locks: it shows which limits to lock. */
   first(tx: Queryable, gates: readonly string[]): Promise<WaitingHead[]>;
-  /** Locks the rows of their queues and namespaces: only with the limits locked. */
+  /** Also locks the rows of their queues and namespaces; the limits must be locked. */
   heads(tx: Queryable, gates: readonly string[], maxOfEach: number): Promise<WaitingHead[]>;
   define(tx: Queryable, limits: readonly NamedLimit[]): Promise<void>;
   lock(
@@ -124,7 +124,7 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
     async lock(tx, limits, ids) {
       const values = lock.values({ ...namedColumns(limits, nameColumns), ids });
       const { rows } = await tx.query<KeyRow & { now_ms: number }>(lock, values);
-      // Read before the locks were taken, so too early rather than too late: a window then holds more starts, never fewer.
+      // The time was read before the locks were taken: if it is early, a window counts more starts, never fewer.
       return { rows: rows.map(toLimit), now: rows[0]?.now_ms ?? 0 };
     },
     async disposed(tx, runIds) {
@@ -206,7 +206,7 @@ function admissionValues({ runs, holds, limits, isSwept }: Admission) {
   };
 }
 
-/** A lane whose queued runs have limits; null: of every namespace. */
+/** A lane whose queued runs have limits; `namespaceId` null: of every namespace. */
 export interface LimitedLane {
   readonly lane: number;
   readonly namespaceId: number | null;
@@ -237,7 +237,7 @@ export interface RefusedRun {
 
 /** The statements by which runs with limits get behind their gates. */
 export interface LimitIntake {
-  /** Of the first lanes first. */
+  /** Takes runs of the first lanes first. */
   intake(tx: Queryable, lanes: readonly LimitedLane[], max: { ofEach: number; ofAll: number }): Promise<ArrivedRun[]>;
   block(tx: Queryable, runs: readonly BlockedRun[]): Promise<void>;
   refuse(tx: Queryable, runs: readonly RefusedRun[]): Promise<EndedRuns>;

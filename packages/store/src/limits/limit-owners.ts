@@ -36,8 +36,8 @@ export function limitOwners(db: Queryable, statements: Statements): () => Promis
 }
 
 /**
- * Limits hold from the commit that sets them: claims and admissions under way end first, later ones must have read them, and no run is
- * admitted before the running ones are counted. The limits are locked first and then their owner, as by an admission.
+ * Limits are in force from the commit that sets them: claims and admissions under way end first, later ones must have read them, and no
+ * run is admitted before the running ones are counted. The limits are locked first and then their owner, as in an admission.
  */
 export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
   const grow = growRevisions(statements);

@@ -5,7 +5,7 @@ import type { Statements } from "../sql/statements.js";
 import { type LimitAdmissions, type LimitIntake, limitAdmissions, limitIntake } from "./limit-admissions.js";
 import { type OwnLimits, type LimitRow, type HeadRow, type KeyRow, toLimit } from "./limit-rows.js";
 
-/** All statements of limits; each part has one user. */
+/** All statements of limits; each interface has one user. */
 export type LimitStore = LimitIntake & LimitAdmissions & LimitCounts & LimitReads;
 
 export function limitStore(db: Queryable, statements: Statements): LimitStore {
@@ -93,11 +93,11 @@ export interface LimitChange {
   readonly limit?: number;
   readonly perMs?: DurationMs;
   readonly burst?: number;
-  /** false: the definitions of runs count again. */
+  /** false: the definitions in runs apply again. */
   readonly isFixed?: boolean;
 }
 
-/** Where a scan of lanes goes on: all lanes before this one were read, and of it all runs up to the rank. */
+/** Where a scan of lanes continues: all lanes before this one were read, and of this one all runs up to the rank. */
 export interface LaneCursor {
   readonly lane: number;
   readonly rank: number;
@@ -117,7 +117,7 @@ export interface CountedLane {
 export interface LimitCounts {
   /** A page of lanes of the limit's queue or namespace, each with its first runs after the cursor. */
   atWork(limit: LimitRow, after: LaneCursor, max: { lanes: number; ofEach: number }): Promise<CountedLane[]>;
-  /** Those of the runs that are still running hold the limit from now on; the caller's transaction has locked it. */
+  /** Gives holds of the limit to those runs that are still running; the caller's transaction has locked the limit. */
   count(tx: Queryable, limit: LimitRow, runIds: readonly string[]): Promise<void>;
 }
 

@@ -34,9 +34,9 @@ export interface GroupPlace {
 export interface FailureStore {
   deadLetters(namespaceId: number, filter: DeadLetterFilter, before: string | null, limit: number): Promise<RunRow[]>;
   redriven(db: Queryable, namespaceId: number, ids: readonly string[]): Promise<(RedriveView & { of: string })[]>;
-  /** False: a retry of the run is there already. */
+  /** False: the run has a retry already. */
   redrive(tx: Queryable, redrive: NewRedrive): Promise<boolean>;
-  /** Answers those that were not disposed of before. */
+  /** Returns those that were neither retried nor discarded before. */
   discard(namespaceId: number, ids: readonly string[], actor: string | null): Promise<string[]>;
   count(seen: readonly SeenErrors[]): Promise<void>;
   groups(namespaceId: number, task: string | null, before: GroupPlace | null, limit: number): Promise<ErrorGroupView[]>;
@@ -155,10 +155,10 @@ export interface DeadLetterFilter {
   readonly failedBefore?: Instant;
 }
 
-/** What was done about a run that had ended. */
+/** A retry, replay or discard of a run that had ended. */
 export interface RedriveView {
   readonly kind: "retry" | "replay" | "discard";
-  /** null of one that was discarded. */
+  /** The new run; null for a discard. */
   readonly runId: string | null;
   readonly actor: string | null;
   readonly at: Instant;

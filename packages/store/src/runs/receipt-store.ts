@@ -16,10 +16,10 @@ export interface KeyRow {
 }
 
 export interface ReceiptStore {
-  /** Whether this use holds the key now. */
+  /** Whether this use has taken the key. */
   begin(use: KeyUse, keptMs: DurationMs, givenUpMs: DurationMs): Promise<boolean>;
   find(use: KeyUse): Promise<KeyRow | null>;
-  /** False: another use holds the key by now. */
+  /** False: another use of the key has taken it over. */
   note(tx: Queryable, use: KeyUse, effect: Effect): Promise<boolean>;
   answer(use: KeyUse, answer: KeptAnswer): Promise<void>;
   forget(use: KeyUse): Promise<void>;

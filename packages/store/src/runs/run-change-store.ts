@@ -9,7 +9,7 @@ export interface CancelledRun {
   readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
-  /** False: it runs, and its worker is asked to stop. */
+  /** False: it is running, and its worker is asked to stop. */
   readonly isEnded: boolean;
   /** Other runs of this job may wait for its end. */
   readonly freedJobId: string | null;
@@ -27,7 +27,7 @@ export interface MovedRun {
 
 export interface EndingOfRuns {
   readonly reason: string;
-  /** Those that run are asked to stop. */
+  /** Running ones are asked to stop. */
   readonly isOfRunning: boolean;
 }
 

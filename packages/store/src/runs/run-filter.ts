@@ -15,10 +15,10 @@ export interface RunListFilter {
   readonly oneOffOnly: boolean;
 }
 
-/** The id of a run is made by a node's clock, its creation recorded by the database's. */
+/** A node's clock makes the id of a run, the database's clock its creation time: they differ by less than this. */
 export const clockSlackMs = 3_600_000;
 
-/** The end of the year 9999: a caller may send any id of a worker. */
+/** The end of the year 9999: the worker id of a caller may have any time. */
 export const latestTime = 253_402_300_799_999;
 
 /** The filter as the part `run.conditions` takes it. */

@@ -5,7 +5,7 @@ import { type HistoryDays, dayMs, maxDaysAtOnce } from "../history/history-days.
 import type { Statements } from "../sql/statements.js";
 import { clockSlackMs } from "./run-filter.js";
 
-/** A run as all tables return it. */
+/** A run, in the form that the reads of all tables return. */
 export interface RunRow {
   readonly id: string;
   readonly job_id: string | null;
@@ -44,7 +44,7 @@ export interface RunReads {
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
 }
 
-/** Most runs end soon after their id was made. The others are searched in all days since, many at a time. */
+/** The days of the first read: most runs end soon after their id was made. Later reads cover many days each. */
 const spans = [3];
 
 export function runReads(db: Queryable, statements: Statements, days: HistoryDays): RunReads {

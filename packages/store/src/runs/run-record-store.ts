@@ -44,7 +44,7 @@ export interface RunRecords {
   checkpoints(runIds: readonly string[]): Promise<ReadonlyMap<string, Kept>>;
   /** In the requested order. */
   steps(steps: readonly { readonly id: string; readonly name: string }[]): Promise<(Kept | null)[]>;
-  /** False: it is done, another run does it, or the claim is over. */
+  /** False: the action is done, another run is doing it, or the claim is over. */
   beginOnce(claim: ClaimName, key: string, keepMs: DurationMs): Promise<boolean>;
   findOnce(namespaceId: number, key: string): Promise<OnceFound>;
   /** False: another attempt has begun it since. */
@@ -148,14 +148,14 @@ function lineColumns(records: readonly LinesRecord[]) {
   });
 }
 
-/** PostgreSQL holds every character but one. */
+/** PostgreSQL stores every character except NUL. */
 function storableText<Text extends string | null>(text: Text): Text {
   return text === null || !text.includes("\0") ? text : (text.replaceAll("\0", "\ufffd") as Text);
 }
 
 /** Removes handler state of runs that have ended. */
 export interface RecordSweeps {
-  /** Reads `limit` rows after this run; returns where to go on, null at the end. */
+  /** Reads `limit` rows after this run; returns where to continue, null at the end. */
   states(after: string, limit: number): Promise<string | null>;
   steps(after: string, limit: number): Promise<string | null>;
   callbacks(after: string, limit: number): Promise<string | null>;
@@ -202,7 +202,7 @@ export interface LinesAsked {
   readonly levels: readonly LogLevel[];
 }
 
-/** Reads what runs logged. */
+/** Reads the logs of runs. */
 export interface RunLogStore {
   lines(asked: LinesAsked): Promise<RunLine[]>;
 }
@@ -227,7 +227,7 @@ export function runLogStore(db: Queryable, statements: Statements): RunLogStore 
   };
 }
 
-/** Where a line stands in the log of its run: attempts follow one another, and so do the lines of each. */
+/** The place of a line in the log of its run: by attempt (fence), then by number. */
 export interface LinePlace {
   readonly fence: number;
   readonly number: number;

@@ -14,7 +14,7 @@ import type { RunRow } from "./run-reads.js";
 
 export type { RunListFilter } from "./run-filter.js";
 
-/** Which runs are counted: live ones, finished ones. */
+/** The runs to count. */
 export interface CountedParts {
   readonly live: boolean;
   readonly finished: boolean;
@@ -55,14 +55,14 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
   };
 }
 
-/** Live runs of all namespaces that one page scans: of other namespaces' runs it reads only the namespace. */
+/** Live runs that one page scans; of runs of other namespaces it reads only the namespace. */
 const maxOfAll = 2 * maxScanned;
 interface ScanBounds {
   readonly maxScanned: number;
   readonly maxScannedOfAll: number;
 }
 
-/** If an id is the bound. */
+/** For a scan that an id bounds. */
 const noBounds: ScanBounds = { maxScanned: 2 ** 31 - 1, maxScannedOfAll: 2 ** 31 - 1 };
 
 interface LiveSearch {
@@ -88,7 +88,7 @@ async function liveOf(
   const edgeValues = liveEdge.values({ namespaceId, after, ...bounds });
   const stop = (await db.query<{ id: string }>(pickLines(liveEdge, direction), edgeValues)).rows[0]?.id ?? null;
   const edge = orderOf(direction).nearer(until, stop);
-  // Runs that have ended since moved the stop: the rows before it are read again, so that none is skipped.
+  // Runs that ended between the two statements moved the stop: the rows before it are read again, so that none is skipped.
   return { rows: edge === null || edge === until ? rows : await rowsUpTo(edge, noBounds), edge };
 }
 

@@ -30,7 +30,7 @@ export interface DueRun {
   readonly runAt: Instant;
 }
 
-/** Where a run that became claimable waits; the content of a wakeup of the gateways. */
+/** A run that became claimable, with its place; the content of a wakeup of the gateways. */
 export interface Queued {
   readonly id: string;
   readonly lane: number;
@@ -46,7 +46,7 @@ export interface PromotedRun extends Queued {
 
 /** A run that no worker holds any more. */
 export interface GivenBackRun extends Queued {
-  /** It was asked to stop: it is not tried again. */
+  /** It was asked to stop: it gets no further attempt. */
   readonly isStopped: boolean;
 }
 
@@ -58,27 +58,27 @@ export interface Notice {
 
 export interface LostRun {
   readonly id: string;
-  /** The session that had it; null: it had been given back after it was asked to stop. */
+  /** The session that held it; null: its worker gave it back after it was asked to stop. */
   readonly sessionId: string | null;
 }
 
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in far_future_run. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
-  /** Stores runs of their own that may start at once, ignoring `runAt`, and sends the notice. Returns their time of creation, which is their `runAt`. */
+  /** Stores runs without a job that may start at once, and sends the notice. Returns their creation time, which replaces their `runAt`. */
   insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
-  /** Queues the runs that are due, and, `aheadMs` early, those that need nothing but a worker. */
+  /** Queues due runs, and `aheadMs` early those that need nothing but a worker. */
   promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;
   /** Running runs whose session is gone. Reads all live runs. */
   lost(limit: number): Promise<LostRun[]>;
-  /** Queues the runs again whose session is gone. */
+  /** Queues those runs again whose session is gone. */
   rescue(ids: readonly string[], maxLosses: number): Promise<GivenBackRun[]>;
-  /** Ends the runs whose session is gone and that have lost too many workers. */
+  /** Fails those runs whose session is gone and that have lost too many workers. */
   buryLost(ids: readonly string[], maxLosses: number): Promise<readonly EndedLate[]>;
-  /** Ends runs that wait and whose deadline has passed. */
+  /** Fails waiting runs whose deadline has passed. */
   expire(limit: number): Promise<readonly EndedLate[]>;
-  /** Ends the runs that were asked to stop and do not run. */
+  /** Cancels those runs that were asked to stop and are not running. */
   endStopped(ids: readonly string[]): Promise<readonly EndedRun[]>;
 }
 
@@ -282,7 +282,7 @@ function isOfSameKind(run: NewRun, other: NewRun): boolean {
   );
 }
 
-/** Runs that ended, by id, each with its job if others of that job may wait for it. */
+/** The jobs of ended runs by run id; null: no other run of the job waits for the end. */
 export type EndedRuns = ReadonlyMap<string, string | null>;
 
 export interface EndedRow {
@@ -299,7 +299,7 @@ export function freedJobs(ended: EndedRuns): string[] {
   return [...ended.values()].filter((jobId) => jobId !== null);
 }
 
-/** A run that ended without its worker, as its event needs it. */
+/** A run that ended without a result of its worker, with the values of its event. */
 export interface EndedRun {
   readonly id: string;
   readonly jobId: string | null;
@@ -310,7 +310,7 @@ export interface EndedRun {
   readonly freedJobId: string | null;
 }
 
-/** A run that failed by its deadline, or by the loss of its workers, with its SLA. */
+/** A run that failed by its deadline or by the loss of its workers, with its SLA. */
 export interface EndedLate extends EndedRun {
   readonly sla: Sla | null;
   readonly nominal: Instant;

@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bigintArray,
+  namedColumns,
   float8Array,
   intArray,
-  namedColumns,
   smallintArray,
   uuidArray,
 } from "../../../../../store/src/db/parameters.js";
