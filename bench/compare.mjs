@@ -17,7 +17,9 @@ const { values, positionals } = parseArgs({
 });
 const [other, bench] = positionals;
 if (other === undefined || bench === undefined) {
-  console.error("usage: npm run bench:compare -- FOLDER BENCH [--turns N] [--tolerance PERCENT] [-- options of the benchmark]");
+  console.error(
+    "usage: npm run bench:compare -- FOLDER BENCH [--turns N] [--tolerance PERCENT] [-- options of the benchmark]",
+  );
   process.exit(64);
 }
 
