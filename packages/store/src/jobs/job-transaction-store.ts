@@ -94,6 +94,8 @@ export interface JobTransactionReads {
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
   /** Oldest first. With `hold` no other transaction claims or ends them before this one ends. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
+  /** Locks the entries of the ledger that reach past an instant of their job: instants to come that calendars removed. */
+  ahead(tx: Queryable, jobs: readonly { jobId: string; after: Instant }[]): Promise<LedgerEntryKey[]>;
   /** Locks so many waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
   holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
@@ -109,6 +111,7 @@ export function jobTransactionReads(statements: Statements): JobTransactionReads
   const live = statements.get("settlement.live");
   const holdLive = statements.get("settlement.hold_live");
   const holdUntracked = statements.get("settlement.hold_untracked");
+  const ahead = statements.get("settlement.ahead");
   const ids = (rows: readonly { job_id: string }[]): string[] => rows.map((row) => row.job_id);
   return {
     async setLockTimeout(tx, limitMs) {
@@ -143,6 +146,12 @@ export function jobTransactionReads(statements: Statements): JobTransactionReads
       type Row = { job_id: string; id: string; state: LiveRunStatus };
       const { rows } = await tx.query<Row>(hold ? holdLive : live, [jobIds]);
       return rows.map((row) => ({ jobId: row.job_id, id: row.id, status: row.state }));
+    },
+    async ahead(tx, jobs) {
+      const values = columns(jobs, [(one) => one.jobId, (one) => timestampParam(one.after)]);
+      type Row = { job_id: string; version: number; reason: LedgerReason; from_at: Instant };
+      const { rows } = await tx.query<Row>(ahead, values);
+      return rows.map(({ job_id: jobId, version, reason, from_at: from }) => ({ jobId, version, reason, from }));
     },
     async holdUntracked(tx, jobId, limit) {
       return (await tx.query<{ id: string }>(holdUntracked, [jobId, limit])).rows.map((row) => row.id);
@@ -284,6 +293,11 @@ export interface LedgerEntry {
   readonly detail: string | null;
 }
 
+export type LedgerEntryKey = Pick<LedgerEntry, "jobId" | "version" | "reason" | "from">;
+
+/** A shorter end and count of an entry of the ledger. With a count of 0 the entry is removed. */
+export type LedgerCut = LedgerEntryKey & Pick<LedgerEntry, "to" | "count">;
+
 export interface DueMove {
   readonly jobId: string;
   readonly expectedVersion: number;
@@ -311,6 +325,8 @@ export interface JobTransactionWrites {
   /** Throws if a row differs from the locked one: only a bug can cause that. */
   move(tx: Queryable, moves: readonly DueMove[]): Promise<void>;
   note(tx: Queryable, entries: readonly LedgerEntry[]): Promise<void>;
+  /** Throws if an entry is missing: only a bug can cause that. */
+  cut(tx: Queryable, cuts: readonly LedgerCut[]): Promise<void>;
   /** Queues runs that waited for other runs of their job. */
   admitRuns(tx: Queryable, ids: readonly string[]): Promise<Queued[]>;
 }
@@ -322,6 +338,7 @@ export function jobTransactionWrites(statements: Statements): JobTransactionWrit
   const untrackRuns = statements.get("settlement.untrack_runs");
   const move = statements.get("settlement.move");
   const note = statements.get("settlement.note");
+  const cut = statements.get("settlement.cut");
   const admitRuns = statements.get("settlement.admit_runs");
   const ends = (runs: readonly RunEnd[]): unknown[] => columns(runs, [(run) => run.id, (run) => run.reason]);
   return {
@@ -351,6 +368,13 @@ export function jobTransactionWrites(statements: Statements): JobTransactionWrit
     },
     async note(tx, entries) {
       if (entries.length > 0) await tx.query(note, noteParameters(mergeEntries(entries)));
+    },
+    async cut(tx, cuts) {
+      const { rowCount } = await tx.query(cut, cutParameters(cuts));
+      if (rowCount !== cuts.length)
+        throw new Error(
+          `settlement.cut changed ${rowCount} of ${cuts.length} entries of jobs that this transaction holds`,
+        );
     },
     async admitRuns(tx, ids) {
       return ids.length === 0 ? [] : (await tx.query<Queued>(admitRuns, [ids])).rows;
@@ -426,6 +450,17 @@ export function noteParameters(entries: readonly LedgerEntry[]): unknown[] {
     (entry) => timestampParam(entry.to),
     (entry) => entry.count,
     (entry) => entry.detail,
+  ]);
+}
+
+function cutParameters(cuts: readonly LedgerCut[]): unknown[] {
+  return columns(cuts, [
+    (one) => one.jobId,
+    (one) => one.version,
+    (one) => one.reason,
+    (one) => timestampParam(one.from),
+    (one) => timestampParam(one.to),
+    (one) => one.count,
   ]);
 }
 

@@ -217,6 +217,35 @@ on conflict (job_id, version, reason, from_at) do update
 set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at,
     detail = case when o.detail = excluded.detail then o.detail end;
 
+-- name: settlement.ahead
+-- purpose: the entries of the ledger that reach past an instant of their job: instants to come that calendars removed
+-- params: $1 job ids uuid[], $2 after timestamptz[]
+-- fence: the row locks: retention skips these entries; the job's row is locked
+select o.job_id, o.version, o.reason, o.from_at
+from unnest($1::uuid[], $2::timestamptz[]) as i (job_id, after)
+cross join lateral (
+  select * from carillon.occurrence where job_id = i.job_id and reason = 'calendar' and to_at > i.after order by from_at for update
+) o;
+
+-- name: settlement.cut
+-- purpose: shortens entries of the ledger; removes those with a count of 0
+-- params: $1 job ids uuid[], $2 versions int[], $3 reasons text[], $4 from timestamptz[], $5 to timestamptz[], $6 counts bigint[]
+-- fence: primary key; the job's row is locked
+with input as materialized (
+  select i.* from unnest($1::uuid[], $2::int[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[])
+    as i (job_id, version, reason, from_at, to_at, count)
+), gone as (
+  delete from carillon.occurrence o using input i
+  where o.job_id = any (array[i.job_id]) and o.from_at = i.from_at and o.version = i.version and o.reason = i.reason and i.count = 0
+  returning o.job_id
+), shortened as (
+  update carillon.occurrence o set to_at = i.to_at, count = i.count
+  from input i
+  where o.job_id = any (array[i.job_id]) and o.from_at = i.from_at and o.version = i.version and o.reason = i.reason and i.count > 0
+  returning o.job_id
+)
+select job_id from gone union all select job_id from shortened;
+
 -- name: settlement.lock_free
 -- purpose: takes jobs whose next waiting run may start; what somebody holds stays out
 -- params: $1 job ids uuid[]

@@ -33,4 +33,5 @@ export function insertJob(tables: MemoryTables, job: NewJob): void {
     endedAt: null,
     due,
   });
+  for (const range of job.removed ?? []) tables.note({ jobId: id, namespaceId, version: 1, ...range }, "compared");
 }

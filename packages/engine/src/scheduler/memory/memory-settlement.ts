@@ -1,4 +1,4 @@
-import type { JobTransactionReads, JobTransactionWrites } from "@carillon/store";
+import type { JobTransactionReads, JobTransactionWrites, LedgerEntry } from "@carillon/store";
 import { refusePoisoned } from "./memory-fire.js";
 import { endRun, insertRun, toQueued } from "./memory-runs.js";
 import type { MemoryRun } from "./memory-rows.js";
@@ -51,6 +51,12 @@ export function memorySettlementReads(tables: MemoryTables): JobTransactionReads
         .flatMap((jobId) => knownLive(tables, jobId))
         .toSorted((a, b) => (hold ? 0 : a.nominal - b.nominal) || (a.id < b.id ? -1 : 1))
         .map(({ jobId, id, state: status }) => ({ jobId: jobId ?? "", id, status }));
+    },
+    async ahead(_tx, jobs) {
+      const after = new Map(jobs.map((one) => [one.jobId, one.after]));
+      const isAhead = ({ jobId, reason, to }: LedgerEntry): boolean =>
+        reason === "calendar" && to > (after.get(jobId) ?? Infinity);
+      return [...tables.ledger.values()].filter(isAhead);
     },
     async holdUntracked(_tx, jobId, limit) {
       const waiting = [...tables.liveOf(jobId)].filter((run) => run.untracked && run.state !== "running");
@@ -121,6 +127,9 @@ export function memorySettlementWrites(tables: MemoryTables): JobTransactionWrit
     },
     async note(_tx, entries) {
       for (const entry of entries) tables.note(entry, "compared");
+    },
+    async cut(_tx, cuts) {
+      for (const cut of cuts) tables.cut(cut);
     },
     async admitRuns(_tx, ids) {
       return ids.flatMap((id) => {

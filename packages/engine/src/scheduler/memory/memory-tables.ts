@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { DueState, Fence, LedgerEntry, NamespaceWindows, Terms } from "@carillon/store";
+import type { DueState, Fence, LedgerCut, LedgerEntry, LedgerEntryKey, NamespaceWindows, Terms } from "@carillon/store";
 import type { EndedRun, MemoryJob, MemoryRange, MemoryRun } from "./memory-rows.js";
 import { Rows } from "./rows.js";
 
@@ -108,7 +108,7 @@ export class MemoryTables {
 
   /** A range that is there already grows; `detail` says what becomes of its detail then. */
   note(entry: LedgerEntry, detail: "kept" | "compared"): void {
-    const key = `${entry.jobId} ${entry.version} ${entry.reason} ${entry.from}`;
+    const key = ledgerKey(entry);
     const known = this.ledger.get(key);
     const recordedAt = this.now();
     if (known === undefined) return this.ledger.set(key, { ...entry, recordedAt });
@@ -120,6 +120,13 @@ export class MemoryTables {
       detail: isKept ? known.detail : null,
       recordedAt,
     });
+  }
+
+  /** Shortens a range; removes it with a count of 0. */
+  cut({ to, count, ...key }: LedgerCut): void {
+    const known = this.ledger.get(ledgerKey(key));
+    if (known === undefined) throw new Error(`job ${key.jobId} has no such range in the ledger`);
+    this.ledger.set(ledgerKey(key), count === 0 ? undefined : { ...known, to, count });
   }
 
   /** Statements and transactions come one after the other. One that fails does so before its first write. */
@@ -165,6 +172,10 @@ export class MemoryTables {
     const waits = after?.state === "scheduled" || after?.state === "retrying";
     index(this.#delayedOfShard, row.shard, row.id, waits ? after : undefined);
   }
+}
+
+function ledgerKey({ jobId, version, reason, from }: LedgerEntryKey): string {
+  return `${jobId} ${version} ${reason} ${from}`;
 }
 
 function index<Key, Row>(by: Map<Key, Map<string, Row>>, key: Key, id: string, row: Row | undefined): void {

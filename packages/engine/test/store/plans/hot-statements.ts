@@ -97,6 +97,8 @@ export const hot = [
   "settlement.untrack_runs",
   "settlement.move",
   "settlement.note",
+  "settlement.ahead",
+  "settlement.cut",
   "settlement.admit_runs",
   "settlement.admissible",
   "backfill.live",
