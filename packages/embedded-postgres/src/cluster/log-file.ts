@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import { copyFile, open, rename, stat, truncate } from "node:fs/promises";
+import { type FileHandle, copyFile, open, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { DataDir } from "../data-dir/data-dir.js";
 
@@ -15,7 +15,7 @@ export function openLogFile(dataDir: DataDir) {
   let watcher: FSWatcher | undefined;
   return {
     /** Opens the file for a server, which keeps it open after this process ends. The caller closes the handle after the spawn. */
-    async openForServer() {
+    async openForServer(): Promise<FileHandle> {
       if ((await sizeOf(path)) > LIMIT_BYTES) await rename(path, `${path}.1`);
       recentFrom = await sizeOf(path);
       const file = await open(path, "a", 0o600);

@@ -10,7 +10,7 @@ import type { CalendarEdition, Queryable, SeenCalendar, StoredPause } from "@car
 import type { EngineContext } from "../context.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
 import { announceApplied, type Applied, type JobUnitOfWork } from "../jobs/transaction/job-unit-of-work.js";
-import { noteRemoved, processDue, supersedePending } from "../jobs/transaction/process-due.js";
+import { closeRule, noteEmptyRule, processDue, supersedePending } from "../jobs/transaction/process-due.js";
 import type { DueRules } from "../schedules/due-rules.js";
 import { nextAfter } from "../schedules/plan-due.js";
 import type { CalendarCache, CalendarCompiler } from "./calendar-cache.js";
@@ -88,6 +88,7 @@ export class CalendarSweep {
     const seen = await calendarLinks.ofJobs(tx, locked);
     await this.#read(tx, seen);
     await this.#refreshRules(drafts);
+    await unitOfWork.readAhead(tx, drafts);
     for (const draft of drafts) {
       const own = seen.filter((one) => one.jobId === draft.job.id);
       // Another transaction may have recomputed it between the read and the lock.
@@ -111,10 +112,7 @@ export class CalendarSweep {
     const old = this.#compile(draft, seen, (one) => one.seenVersion);
     const rule = this.#compile(draft, seen, (one) => one.version);
     if (draft.isDue && old !== null) processDue(draft, old, this.#deps.rules);
-    const wasActive = draft.due.state === "active";
-    // The scheduler quarantines a job whose rule cannot be compiled once it is due.
-    if (rule !== null) recomputeNext(draft, old, rule);
-    if (old !== null && wasActive) closeRule(draft, old);
+    if (draft.due.state !== "paused") replaceRule(draft, old, rule);
     draft.set({ version: draft.due.version + 1, ledgerFrom: null, ledgerReason: null });
   }
 
@@ -160,15 +158,6 @@ export class CalendarSweep {
   }
 }
 
-/** The instants that the old version removed up to now go to the ledger; the new version decides about later ones. */
-function closeRule(draft: JobDraft, old: CompiledSchedule): void {
-  const { nominal } = draft.due;
-  // A due occurrence that still waits adds them when it is fired.
-  if (nominal !== null && nominal <= draft.job.now) return;
-  const through = noteRemoved(draft, old);
-  if (through !== null) draft.set({ firedThrough: Math.max(draft.due.firedThrough ?? through, through) });
-}
-
 /** The pause begins no later than now: the new version may have instants before the first one of the old version. */
 function pausedBy(pause: StoredPause, now: Instant): StoredPause {
   return { ...pause, after: Math.min(pause.after, now) };
@@ -179,19 +168,28 @@ function keyOf({ id, version }: CalendarEdition): string {
 }
 
 /**
- * Computes the next time of a job with its new calendars. Occurrences that are due under the old ones are decided before. A due occurrence that
- * still waits (held, paced, within its jitter) stays if it is an instant of the new rule too.
+ * Replaces the rule of a job whose due occurrences are decided: the instants that the old version removed up to now go to the ledger, the new
+ * version decides about later ones. A due occurrence that still waits (held, paced, within its jitter) stays if it is an instant of the new
+ * rule too, and adds the removed instants when it is fired. `rule` is null if it cannot be compiled: the scheduler quarantines the job once it
+ * is due.
  */
-function recomputeNext(draft: JobDraft, old: CompiledSchedule | null, rule: CompiledSchedule): void {
-  const { state, nominal, firedThrough, firedCount, maxRuns } = draft.due;
+function replaceRule(draft: JobDraft, old: CompiledSchedule | null, rule: CompiledSchedule | null): void {
+  const { nominal } = draft.due;
   const { now } = draft.job;
-  if (state === "paused") return;
   if (nominal !== null && nominal <= now) {
-    if (rule.nextNominal(nominal - 1) === nominal) return;
+    if (rule === null || rule.nextNominal(nominal - 1) === nominal) return;
     supersedePending(draft, old);
   }
+  const through = old === null ? null : closeRule(draft, old);
+  if (through !== null) draft.set({ firedThrough: Math.max(draft.due.firedThrough ?? through, through) });
+  if (rule !== null) startRule(draft, rule);
+}
+
+/** Computes the next time of a job with its new calendars. */
+function startRule(draft: JobDraft, rule: CompiledSchedule): void {
+  const { firedThrough, firedCount, maxRuns } = draft.due;
   const isSpent = maxRuns !== null && firedCount >= maxRuns;
-  const next = isSpent ? null : nextAfter(rule, Math.max(firedThrough ?? -1, now));
+  const next = isSpent ? null : nextAfter(rule, Math.max(firedThrough ?? -1, draft.job.now));
   draft.set({
     state: next === null ? "completed" : "active",
     nominal: next?.nominal ?? null,
@@ -199,4 +197,5 @@ function recomputeNext(draft: JobDraft, old: CompiledSchedule | null, rule: Comp
     catchUpTo: null,
     stateReason: null,
   });
+  if (next === null && !isSpent) noteEmptyRule(draft, draft.job.schedule, rule);
 }

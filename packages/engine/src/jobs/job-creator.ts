@@ -17,7 +17,10 @@ import type { CreatedJob } from "./job-requests.js";
 import { type JobView, newJobView, oneOffJob } from "./job-view.js";
 import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
 
-export type JobCreatorContext = Pick<EngineContext, "limits" | "newId" | "now" | "shardCount" | "store" | "wakeups">;
+export type JobCreatorContext = Pick<
+  EngineContext,
+  "emit" | "limits" | "newId" | "now" | "shardCount" | "store" | "wakeups"
+>;
 
 export interface JobCreatorDeps {
   readonly catalog: Pick<Catalog, "queues" | "rank">;
@@ -135,9 +138,16 @@ export class JobCreator {
       else {
         created[row.at] = { row, stored: outcome.value };
         if (row.due !== null) due.push(row.due);
+        else this.#announceRemoved(row.job);
       }
     }
     if (due.length > 0) this.#context.wakeups.jobsDue(due);
+  }
+
+  /** A job without an occurrence was stored with the instants that its calendars removed. */
+  #announceRemoved({ id: jobId, removed = [] }: NewJob): void {
+    for (const { count } of removed)
+      this.#context.emit({ type: "occurrence.skipped", jobId, reason: "calendar", count });
   }
 
   async #storeRuns(rows: readonly RunRow[], writes: Writes["runs"], created: Created[]): Promise<void> {

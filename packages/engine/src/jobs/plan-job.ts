@@ -8,11 +8,12 @@ import {
   ownFiring,
   storedLabels,
 } from "@carillon/core";
-import type { CalendarEdition, DueJob, NewJob, NewRun, NextTime } from "@carillon/store";
+import type { CalendarEdition, DueJob, LedgerRange, NewJob, NewRun, NextTime } from "@carillon/store";
 import { priorityClass } from "../catalog/priority-class.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import { checkConditions } from "../dependencies/conditions.js";
 import { type NamedCalendars, calendarRuleOf } from "../schedules/named-calendars.js";
+import { restNotes } from "../schedules/calendar-notes.js";
 import { refuseLongPast } from "../schedules/past-instant.js";
 import type { ScheduleCache } from "../schedules/schedule-cache.js";
 
@@ -90,7 +91,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
   const urgency = priorityClass(priority);
   // Written out: a million of them are made at a time, and spreading objects costs ten times as much.
-  const job: NewJob & { calendars?: readonly CalendarEdition[] } = {
+  const job: NewJob & { calendars?: readonly CalendarEdition[]; removed?: readonly LedgerRange[] } = {
     id: jobId,
     namespaceId,
     shard,
@@ -113,7 +114,10 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
     overlap: firing.overlap ?? defaultFiringPolicy.overlap,
     catchUpTo: schedule.kind === "at" && firing.misfire === "run_once" ? schedule.at : null,
   };
-  if (editions !== null) job.calendars = editions;
+  if (editions !== null) {
+    job.calendars = editions;
+    if (next === null) job.removed = restNotes(schedule, compiled, now);
+  }
   return { kind: "job", job, due: next === null ? null : dueJob(job, next, now) };
 }
 

@@ -43,6 +43,15 @@ function removedBy(step: ScheduleStep): LedgerRange[] {
   return [...removedIn(schedule, settledTo, nominal - 1), ...removedIn(schedule, nominal, until)];
 }
 
+/**
+ * The instants that calendars removed after the last occurrence of a schedule, up to the end of the schedule: no later occurrence adds them to
+ * the ledger. `after`: the last occurrence, or the time from which a schedule without an occurrence is in force.
+ */
+export function restNotes(spec: ScheduleSpec, schedule: CompiledSchedule, after: Instant): readonly LedgerRange[] {
+  const end = endOf(spec);
+  return end === undefined || !usesCalendars(spec) ? none : removedIn(schedule, after, end);
+}
+
 /** The end of a schedule; undefined: it has none. */
 export function endOf(spec: ScheduleSpec): Instant | undefined {
   return "endsAt" in spec ? spec.endsAt : undefined;

@@ -9,7 +9,7 @@ import type {
   ScheduleSpec,
 } from "@carillon/core";
 import type { CalendarEdition, CalendarLinks } from "../calendars/calendar-store.js";
-import type { PauseColumn } from "./job-transaction-store.js";
+import { type LedgerEntry, type PauseColumn, entryColumns } from "./job-transaction-store.js";
 import type { Database } from "../db/database.js";
 import { jsonOrNull, jsonParam, namedColumns, timestampOrNull } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
@@ -18,6 +18,7 @@ import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/
 import { countRows, estimateRows } from "../history/finished-search.js";
 import { type ListPlace, type ListPart, maxScanned } from "../history/history-days.js";
 import { labelParams } from "../runs/run-filter.js";
+import type { LedgerRange } from "../scheduler/due-store.js";
 import { type Statements, pickLines } from "../sql/statements.js";
 
 /** A recurring or keyed job with its first due time. */
@@ -47,6 +48,8 @@ export interface NewJob {
   readonly catchUpTo: Instant | null;
   /** The editions with which its next time was computed; absent if its schedule names no calendar. */
   readonly calendars?: readonly CalendarEdition[];
+  /** Entries of the ledger for a job without an occurrence: what its calendars removed. Only for a job with `calendars`. */
+  readonly removed?: readonly LedgerRange[];
 }
 
 /**
@@ -82,6 +85,7 @@ const maxNeighbours = 100;
 
 export function jobStore(db: Database, statements: Statements, links: JobLinks): JobStore {
   const insert = statements.get("job.insert");
+  const note = statements.get("job_transaction.add_occurrences");
   const find = statements.get("job.find");
   const idOfKey = statements.get("job.id_of_key");
   const ofKeys = statements.get("job.list_by_keys");
@@ -94,7 +98,12 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
     insert: (jobs, within) => {
       const isPlain = (job: NewJob): boolean => job.calendars === undefined && job.schedule.kind !== "after";
       if (jobs.every(isPlain)) return insertOn(within ?? db, jobs);
-      const write = (tx: Queryable): Promise<Map<string, StoredJob>> => insertLinked({ tx, jobs, links, insertOn });
+      const write = async (tx: Queryable): Promise<Map<string, StoredJob>> => {
+        const stored = await insertLinked({ tx, jobs, links, insertOn });
+        const removed = jobs.filter(({ id }) => typeof stored.get(id) === "number").flatMap(removedEntries);
+        if (removed.length > 0) await tx.query(note, note.values(entryColumns(removed)));
+        return stored;
+      };
       return within === undefined ? db.transaction(write) : write(within);
     },
     async find(namespaceId, ids) {
@@ -146,6 +155,10 @@ async function insertLinked({ tx, jobs, links, insertOn }: LinkedInsert): Promis
     if (error !== undefined) stored.set(job.id, error);
   }
   return stored;
+}
+
+function removedEntries({ id: jobId, namespaceId, removed = [] }: NewJob): LedgerEntry[] {
+  return removed.map((range) => ({ jobId, namespaceId, version: 1, ...range }));
 }
 
 function toWaiting({ id, namespaceId, shard, schedule }: NewJob): WaitingJob[] {

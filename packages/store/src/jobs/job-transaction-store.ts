@@ -115,6 +115,8 @@ export interface JobTransactionReads {
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
   /** Oldest first. With `hold` no other transaction claims or ends them before this one ends. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
+  /** Locks the ledger entries that reach past an instant of their job: future instants that calendars removed. */
+  future(tx: Queryable, jobs: readonly { jobId: string; after: Instant }[]): Promise<LedgerEntryKey[]>;
   /** Locks `limit` waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
   holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
@@ -130,6 +132,7 @@ export function jobTransactionReads(statements: Statements): JobTransactionReads
   const live = statements.get("job_transaction.list_live_runs");
   const holdLive = statements.get("job_transaction.lock_live_runs");
   const holdUntracked = statements.get("job_transaction.lock_untracked_runs");
+  const lockFuture = statements.get("job_transaction.lock_future_entries");
   const ids = (rows: readonly { job_id: string }[]): string[] => rows.map((row) => row.job_id);
   return {
     async setLockTimeout(tx, limitMs) {
@@ -170,6 +173,12 @@ export function jobTransactionReads(statements: Statements): JobTransactionReads
       const statement = hold ? holdLive : live;
       const { rows } = await tx.query<Row>(statement, statement.values({ jobIds }));
       return rows.map((row) => ({ jobId: row.job_id, id: row.id, status: row.state }));
+    },
+    async future(tx, jobs) {
+      const columns = namedColumns(jobs, { jobIds: (one) => one.jobId, after: (one) => timestampParam(one.after) });
+      type Row = { job_id: string; version: number; reason: LedgerReason; from_at: Instant };
+      const { rows } = await tx.query<Row>(lockFuture, lockFuture.values(columns));
+      return rows.map(({ job_id: jobId, version, reason, from_at: from }) => ({ jobId, version, reason, from }));
     },
     async holdUntracked(tx, jobId, limit) {
       const values = holdUntracked.values({ jobId, limit });
@@ -312,6 +321,11 @@ export interface LedgerEntry {
   readonly detail: string | null;
 }
 
+export type LedgerEntryKey = Pick<LedgerEntry, "jobId" | "version" | "reason" | "from">;
+
+/** A shorter end and count of an entry of the ledger. With a count of 0 the entry is removed. */
+export type LedgerCut = LedgerEntryKey & Pick<LedgerEntry, "to" | "count">;
+
 export interface DueMove {
   readonly jobId: string;
   readonly expectedVersion: number;
@@ -339,6 +353,8 @@ export interface JobTransactionWrites {
   /** Throws if a row differs from the locked one: only a bug can cause that. */
   move(tx: Queryable, moves: readonly DueMove[]): Promise<void>;
   note(tx: Queryable, entries: readonly LedgerEntry[]): Promise<void>;
+  /** Throws if an entry is missing: only a bug can cause that. */
+  cut(tx: Queryable, cuts: readonly LedgerCut[]): Promise<void>;
   /** Queues runs that waited for other runs of their job. */
   admitRuns(tx: Queryable, ids: readonly string[]): Promise<Queued[]>;
 }
@@ -350,6 +366,7 @@ export function jobTransactionWrites(statements: Statements): JobTransactionWrit
   const untrackRuns = statements.get("job_transaction.untrack_runs");
   const move = statements.get("job_transaction.save_due_states");
   const note = statements.get("job_transaction.add_occurrences");
+  const shorten = statements.get("job_transaction.shorten_entries");
   const admitRuns = statements.get("job_transaction.admit_runs");
   const ends = (runs: readonly RunEnd[]) => namedColumns(runs, { ids: (run) => run.id, reasons: (run) => run.reason });
   return {
@@ -379,6 +396,11 @@ export function jobTransactionWrites(statements: Statements): JobTransactionWrit
     },
     async note(tx, entries) {
       if (entries.length > 0) await tx.query(note, note.values(entryColumns(mergeEntries(entries))));
+    },
+    async cut(tx, cuts) {
+      const { rowCount } = await tx.query(shorten, shorten.values(cutColumns(cuts)));
+      if (rowCount !== cuts.length)
+        throw new Error(`${shorten.name} changed ${rowCount} of ${cuts.length} entries that this transaction holds`);
     },
     async admitRuns(tx, ids) {
       return ids.length === 0 ? [] : (await tx.query<Queued>(admitRuns, admitRuns.values({ ids }))).rows;
@@ -454,6 +476,17 @@ export function entryColumns(entries: readonly LedgerEntry[]) {
     toAt: (entry) => timestampParam(entry.to),
     counts: (entry) => entry.count,
     details: (entry) => entry.detail,
+  });
+}
+
+function cutColumns(cuts: readonly LedgerCut[]) {
+  return namedColumns(cuts, {
+    jobIds: (one) => one.jobId,
+    versions: (one) => one.version,
+    reasons: (one) => one.reason,
+    fromAt: (one) => timestampParam(one.from),
+    toAt: (one) => timestampParam(one.to),
+    counts: (one) => one.count,
   });
 }
 

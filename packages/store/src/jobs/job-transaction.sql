@@ -212,6 +212,40 @@ on conflict (job_id, version, reason, from_at) do update
 set to_at = greatest(occurrence.to_at, excluded.to_at), count = occurrence.count + excluded.count,
     recorded_at = excluded.recorded_at, detail = case when occurrence.detail = excluded.detail then occurrence.detail end;
 
+-- name: job_transaction.lock_future_entries
+-- purpose: locks the ledger entries that reach past an instant of their job: future instants that calendars removed
+-- fence: the row locks, so that retention skips these entries; the transaction has the job's row locked
+select entry.job_id, entry.version, entry.reason, entry.from_at
+from unnest(:job_ids::uuid[], :after::timestamptz[]) as job (id, after)
+cross join lateral (
+  select * from carillon.occurrence
+  where job_id = job.id and reason = 'calendar' and to_at > job.after
+  order by from_at
+  for update
+) entry;
+
+-- name: job_transaction.shorten_entries
+-- purpose: shortens ledger entries; deletes those with a count of 0
+-- fence: primary key; the transaction has the job's row locked
+with input as materialized (
+  select * from unnest(:job_ids::uuid[], :versions::int[], :reasons::text[], :from_at::timestamptz[], :to_at::timestamptz[], :counts::bigint[])
+    as input (job_id, version, reason, from_at, to_at, count)
+),
+deleted as (
+  delete from carillon.occurrence entry using input
+  where entry.job_id = any (array[input.job_id]) and entry.from_at = input.from_at and entry.version = input.version
+    and entry.reason = input.reason and input.count = 0
+  returning entry.job_id
+),
+shortened as (
+  update carillon.occurrence entry set to_at = input.to_at, count = input.count
+  from input
+  where entry.job_id = any (array[input.job_id]) and entry.from_at = input.from_at and entry.version = input.version
+    and entry.reason = input.reason and input.count > 0
+  returning entry.job_id
+)
+select job_id from deleted union all select job_id from shortened;
+
 -- name: job_transaction.admit_runs
 -- purpose: queues runs that waited for other runs of their job
 -- fence: state on the locked row, locked in the order of ids; the transaction has the job's row locked

@@ -207,6 +207,7 @@ export class ChangeTransaction {
     if (followsCalendars && (await this.#isBehind(tx, job)))
       throw new RetryAfter(async () => void (await calendarSweep.follow([jobId])));
     const schedule = this.#compile(draft);
+    if (followsCalendars) await unitOfWork.readAhead(tx, [draft]);
     if (processesDue && schedule !== null) processDue(draft, schedule, rules);
     const hasUpstream = change.processesDue && job.schedule.kind === "after";
     const processed = hasUpstream ? await upstreamEnds.process(tx, [draft], maxEnds) : noEnds;

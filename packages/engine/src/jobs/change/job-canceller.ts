@@ -7,7 +7,7 @@ import { RunReader } from "../../runs/run-reader.js";
 import type { CancelRequest } from "../job-requests.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import type { Applied, JobUnitOfWork } from "../transaction/job-unit-of-work.js";
-import { noteRemoved, noteThrough, supersedePending } from "../transaction/process-due.js";
+import { closeRule, noteThrough, supersedePending } from "../transaction/process-due.js";
 import type { ChangeResult, ChangeSubject, ChangeTransaction, JobPatch } from "./change-transaction.js";
 
 export type JobCancellerContext = Pick<EngineContext, "emit" | "limits" | "store" | "wakeups">;
@@ -147,5 +147,5 @@ function noteOutstanding(draft: JobDraft, schedule: CompiledSchedule | null): vo
   if (schedule === null) return;
   if (draft.due.state === "paused" && pause !== null)
     noteThrough(draft, schedule, { reason: "paused", after: pause.after, through: now });
-  if (draft.due.state !== "completed") noteRemoved(draft, schedule);
+  closeRule(draft, schedule);
 }

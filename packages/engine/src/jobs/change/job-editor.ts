@@ -11,7 +11,7 @@ import { refuseLongPast } from "../../schedules/past-instant.js";
 import type { JobCreator } from "../job-creator.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import type { JobUnitOfWork } from "../transaction/job-unit-of-work.js";
-import { noteRemoved, noteThrough, supersedePending } from "../transaction/process-due.js";
+import { closeRule, noteEmptyRule, noteRemoved, noteThrough, supersedePending } from "../transaction/process-due.js";
 import {
   type ChangeResult,
   type ChangeTransaction,
@@ -126,17 +126,19 @@ export function applyEdit(draft: JobDraft, old: CompiledSchedule | null, rule: N
   const { spec, lane } = rule;
   if (spec.key !== current.key)
     throw new CarillonError("field_invalid", "A job keeps its key: create another job, or leave the key as it is.");
-  const isOver = draft.due.state === "completed";
   let { pause } = draft.job;
-  if (!isSameSchedule(current, spec)) {
+  if (isSameSchedule(current, spec)) {
+    if (draft.due.stateReason !== null) release(draft);
+    if (old !== null) noteRemoved(draft, old);
+  } else {
     refuseOldInstant(draft, spec);
-    if (draft.due.state === "paused" && pause !== null) pause = restartPause(draft, pause, old, rule);
-    else if (!keepPending(draft, old, rule)) {
-      supersedePending(draft, old);
-      startRule(draft, rule);
-    }
-  } else if (draft.due.stateReason !== null) release(draft);
-  if (old !== null && !isOver) noteRemoved(draft, old);
+    const isPaused = draft.due.state === "paused" && pause !== null;
+    const isKept = !isPaused && keepPending(draft, old, rule);
+    if (isPaused && pause !== null) pause = restartPause(draft, pause, old, rule);
+    else if (!isKept) supersedePending(draft, old);
+    if (old !== null) closeRule(draft, old);
+    if (!isPaused && !isKept) startRule(draft, rule);
+  }
   draft.set({
     class: priorityClass(spec.priority),
     maxRuns: "maxRuns" in spec.schedule ? (spec.schedule.maxRuns ?? null) : null,
@@ -201,6 +203,7 @@ function startRule(draft: JobDraft, { spec, compiled }: NewRule): void {
     catchUpTo,
     stateReason: null,
   });
+  if (next === null && !isSpent(draft, spec)) noteEmptyRule(draft, schedule, compiled);
 }
 
 /** The same check as for a new job, except for instants up to the last fire: the job does not fire those again. */

@@ -2,7 +2,17 @@ import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy } from 
 import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
 import { decideOverlap, type LiveRun } from "../../schedules/overlap.js";
 import { scheduledRunId } from "../../schedules/scheduled-run-id.js";
-import type { DueState, LedgerEntry, LockedJob, NewJobRun, NextTime, RunEnd, RunOverrides } from "@carillon/store";
+import type {
+  DueState,
+  LedgerCut,
+  LedgerEntry,
+  LedgerEntryKey,
+  LockedJob,
+  NewJobRun,
+  NextTime,
+  RunEnd,
+  RunOverrides,
+} from "@carillon/store";
 
 /** A requested run, before the job's overlap policy has decided about it. */
 export interface RequestedRun {
@@ -25,6 +35,8 @@ export interface LedgerNote {
   readonly detail?: string | null;
 }
 
+const nothingAhead: readonly LedgerEntryKey[] = [];
+
 /** A job that begins to list its runs takes at most so many older ones into the list: its row stays narrow. */
 const maxTracked = 10_000;
 
@@ -42,9 +54,12 @@ export class JobDraft {
   /** Runs that leave the list of the job's runs; the waiting ones among them may start. */
   readonly untracked: string[] = [];
   readonly entries: LedgerEntry[] = [];
+  /** Stored entries of the ledger that become shorter. */
+  readonly cuts: LedgerCut[] = [];
   readonly #rank: RankRun;
   #due: DueState;
   #live: readonly LiveRun[];
+  #ahead: readonly LedgerEntryKey[] = nothingAhead;
 
   /** `live` may be left empty for a job that allows overlap. */
   constructor(job: LockedJob, live: readonly LiveRun[], rank: RankRun = rankByPriority) {
@@ -109,9 +124,31 @@ export class JobDraft {
   }
 
   /** Adds a separate range to the ledger; the open range stays open. */
-  noteApart({ reason, from, to, count, detail = null }: LedgerNote): void {
+  noteApart({ reason, from, to, count, detail = null }: LedgerNote, version = this.#due.version): void {
     const { id: jobId, namespaceId } = this.job;
-    this.entries.push({ jobId, namespaceId, version: this.#due.version, reason, from, to, count, detail });
+    this.entries.push({ jobId, namespaceId, version, reason, from, to, count, detail });
+  }
+
+  /** Sets the stored entries of the ledger that reach past now. */
+  setAhead(stored: readonly LedgerEntryKey[]): void {
+    this.#ahead = stored;
+  }
+
+  /**
+   * Ends the entries of removed instants at now, those that are stored and those of this draft. `remainderOf` counts the removed instants from
+   * the begin of an entry up to now; null: there are none.
+   */
+  cutAhead(remainderOf: (from: Instant) => Pick<LedgerEntry, "to" | "count"> | null): void {
+    for (const { jobId, version, reason, from } of this.#ahead) {
+      const { to, count } = remainderOf(from) ?? { to: from, count: 0 };
+      this.cuts.push({ jobId, version, reason, from, to, count });
+    }
+    this.#ahead = nothingAhead;
+    for (const entry of this.entries.splice(0)) {
+      const isAhead = entry.reason === "calendar" && entry.to > this.job.now;
+      const remainder = isAhead ? remainderOf(entry.from) : entry;
+      if (remainder !== null) this.entries.push({ ...entry, to: remainder.to, count: remainder.count });
+    }
   }
 
   /** Adds to the ledger; the open range grows while the reason stays the same. */

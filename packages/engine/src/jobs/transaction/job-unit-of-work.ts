@@ -15,6 +15,7 @@ import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
 import type { EngineContext } from "../../context.js";
 import { classNames, type OnEngineEvent } from "../../events.js";
 import { announceEnded } from "../../runs/run-events.js";
+import { endOf, usesCalendars } from "../../schedules/calendar-notes.js";
 import { JobDraft } from "./job-draft.js";
 
 /** What a job transaction wrote. It is announced once the transaction has committed. */
@@ -82,6 +83,23 @@ export class JobUnitOfWork {
   }
 
   /**
+   * Reads the entries of the ledger that reach past now, for a change that may end the rule. Only a completed job whose schedule has not ended
+   * yet has any: instants that calendars removed after its last occurrence.
+   */
+  async readAhead(tx: Queryable, drafts: readonly JobDraft[]): Promise<void> {
+    const completed = drafts.filter(
+      ({ job }) =>
+        job.due.state === "completed" && usesCalendars(job.schedule) && (endOf(job.schedule) ?? -1) > job.now,
+    );
+    if (completed.length === 0) return;
+    const entries = await this.reads.future(
+      tx,
+      completed.map(({ job: { id, now } }) => ({ jobId: id, after: now })),
+    );
+    for (const draft of completed) draft.setAhead(entries.filter((entry) => entry.jobId === draft.job.id));
+  }
+
+  /**
    * Writes runs before their ends: a run that is made and replaced in the same transaction is made first. `insert` is for runs that do not
    * take their definition from the job as it is now.
    */
@@ -106,6 +124,8 @@ export class JobUnitOfWork {
       drafts.map((draft) => ({ jobId: draft.job.id, expectedVersion: draft.job.due.version, due: draft.due })),
     );
     const entries = drafts.flatMap((draft) => draft.entries);
+    const cuts = drafts.flatMap((draft) => draft.cuts);
+    if (cuts.length > 0) await this.writes.cut(tx, cuts);
     await this.writes.note(tx, entries);
     const over = new Set(ended.map((run) => run.id));
     const queued = [...made.values()].filter((run) => run.state === "queued" && !over.has(run.id));

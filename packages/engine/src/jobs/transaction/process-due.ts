@@ -1,5 +1,11 @@
-import { type CompiledSchedule, firingPolicy, type Instant, type LedgerReason } from "@carillon/core";
-import { calendarNotes, endOf, removedIn } from "../../schedules/calendar-notes.js";
+import {
+  type CompiledSchedule,
+  firingPolicy,
+  type Instant,
+  type LedgerReason,
+  type ScheduleSpec,
+} from "@carillon/core";
+import { calendarNotes, endOf, removedIn, restNotes } from "../../schedules/calendar-notes.js";
 import { type DuePlan, planDue } from "../../schedules/plan-due.js";
 import type { JobDraft } from "./job-draft.js";
 import type { DueRules } from "../../schedules/due-rules.js";
@@ -84,18 +90,36 @@ export function noteThrough(draft: JobDraft, schedule: CompiledSchedule, span: L
 }
 
 /**
- * Adds the instants that calendars removed since the last occurrence, up to now, to the ledger: the rule is about to be replaced, and no
- * later occurrence of it would add them. Returns the last such instant; null: there was none.
+ * Adds the instants that calendars removed since the last occurrence, up to now, to the ledger, for a change after which no later occurrence
+ * adds them. A completed job has them already, up to the end of its schedule. Returns the last such instant; null: there was none.
  */
 export function noteRemoved(draft: JobDraft, schedule: CompiledSchedule): Instant | null {
+  const { state, maxRuns, firedCount } = draft.due;
+  // A job with all its runs made has no instants left that a calendar could remove.
+  if (maxRuns !== null && firedCount >= maxRuns) return null;
+  const isNoted = state === "completed" && endOf(draft.job.schedule) !== undefined;
   const removed = removedIn(schedule, processedBefore(draft), draft.job.now);
-  for (const note of removed) draft.noteApart(note);
+  if (!isNoted) for (const note of removed) draft.noteApart(note);
   return removed.at(-1)?.to ?? null;
 }
 
-/** Does the same up to the end of a schedule that has no occurrence left. */
+/**
+ * Ends a rule as of now: the instants that calendars removed up to now are in the ledger, and no later ones, which are the next rule's. Call
+ * it before the state changes. Returns the same as `noteRemoved`.
+ */
+export function closeRule(draft: JobDraft, schedule: CompiledSchedule): Instant | null {
+  draft.cutAhead((from) => removedIn(schedule, from - 1, draft.job.now)[0] ?? null);
+  return noteRemoved(draft, schedule);
+}
+
+/** Adds the instants that calendars removed since the last occurrence of a schedule that has none left, up to the end of the schedule. */
 export function noteRest(draft: JobDraft, schedule: CompiledSchedule): void {
-  const end = endOf(draft.job.schedule);
-  if (end === undefined) return;
-  for (const note of removedIn(schedule, processedBefore(draft), end)) draft.noteApart(note);
+  for (const note of restNotes(draft.job.schedule, schedule, processedBefore(draft))) draft.noteApart(note);
+}
+
+/** Does the same for a rule without an occurrence that begins now, with the next version of the job. */
+export function noteEmptyRule(draft: JobDraft, spec: ScheduleSpec, schedule: CompiledSchedule): void {
+  const after = Math.max(draft.due.firedThrough ?? -1, draft.job.now);
+  const version = draft.job.due.version + 1;
+  for (const note of restNotes(spec, schedule, after)) draft.noteApart(note, version);
 }

@@ -1,5 +1,12 @@
 import type { FinalRunStatus, Instant } from "@carillon/core";
-import type { JobChangeStore, JobTransactionReads, JobTransactionWrites, NewJobRun, Queued } from "@carillon/store";
+import type {
+  JobChangeStore,
+  JobTransactionReads,
+  JobTransactionWrites,
+  LedgerEntry,
+  NewJobRun,
+  Queued,
+} from "@carillon/store";
 import type { FireStore } from "../../schedules/fire-store.js";
 import { type MemoryJob, type MemoryRun, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
@@ -50,6 +57,12 @@ export function memoryJobTransactionReads(tables: MemoryTables): JobTransactionR
         .flatMap((jobId) => knownLive(tables, jobId))
         .toSorted((a, b) => (hold ? 0 : a.nominal - b.nominal) || (a.id < b.id ? -1 : 1))
         .map(({ jobId, id, state: status }) => ({ jobId: jobId ?? "", id, status }));
+    },
+    async future(_tx, jobs) {
+      const after = new Map(jobs.map((one) => [one.jobId, one.after]));
+      const isAhead = ({ jobId, reason, to }: LedgerEntry): boolean =>
+        reason === "calendar" && to > (after.get(jobId) ?? Infinity);
+      return [...tables.ledger.values()].filter(isAhead);
     },
     async holdUntracked(_tx, jobId, limit) {
       const waiting = [...tables.liveOf(jobId)].filter((run) => run.untracked && run.state !== "running");
@@ -120,6 +133,9 @@ export function memoryJobTransactionWrites(tables: MemoryTables): JobTransaction
     },
     async note(_tx, entries) {
       for (const entry of entries) tables.note(entry, "compared");
+    },
+    async cut(_tx, cuts) {
+      for (const cut of cuts) tables.cut(cut);
     },
     async admitRuns(_tx, ids) {
       return ids.flatMap((id) => {

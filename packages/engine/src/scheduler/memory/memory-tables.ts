@@ -1,5 +1,15 @@
 import type { FinalRunStatus, Instant, LiveRunStatus, RunPolicy } from "@carillon/core";
-import type { DueState, Fence, LedgerEntry, LockedJob, NamespaceWindows, NewJob, Terms } from "@carillon/store";
+import type {
+  DueState,
+  Fence,
+  LedgerCut,
+  LedgerEntry,
+  LedgerEntryKey,
+  LockedJob,
+  NamespaceWindows,
+  NewJob,
+  Terms,
+} from "@carillon/store";
 
 export interface MemoryTablesOptions {
   /** The database's clock. */
@@ -106,7 +116,7 @@ export class MemoryTables {
 
   /** A range that is there already grows; `detail` says what becomes of its detail then. */
   note(entry: LedgerEntry, detail: "kept" | "compared"): void {
-    const key = `${entry.jobId} ${entry.version} ${entry.reason} ${entry.from}`;
+    const key = ledgerKey(entry);
     const known = this.ledger.get(key);
     const recordedAt = this.now();
     if (known === undefined) return this.ledger.set(key, { ...entry, recordedAt });
@@ -118,6 +128,13 @@ export class MemoryTables {
       detail: isKept ? known.detail : null,
       recordedAt,
     });
+  }
+
+  /** Shortens a range; removes it with a count of 0. */
+  cut({ to, count, ...key }: LedgerCut): void {
+    const known = this.ledger.get(ledgerKey(key));
+    if (known === undefined) throw new Error(`job ${key.jobId} has no such range in the ledger`);
+    this.ledger.set(ledgerKey(key), count === 0 ? undefined : { ...known, to, count });
   }
 
   /** Statements and transactions come one after the other. One that fails does so before its first write. */
@@ -163,6 +180,10 @@ export class MemoryTables {
     const waits = after?.state === "scheduled" || after?.state === "retrying";
     index(this.#delayedOfShard, row.shard, row.id, waits ? after : undefined);
   }
+}
+
+function ledgerKey({ jobId, version, reason, from }: LedgerEntryKey): string {
+  return `${jobId} ${version} ${reason} ${from}`;
 }
 
 function index<Key, Row>(by: Map<Key, Map<string, Row>>, key: Key, id: string, row: Row | undefined): void {
@@ -304,6 +325,7 @@ export function insertJob(tables: MemoryTables, job: NewJob): void {
     endedAt: null,
     due,
   });
+  for (const range of job.removed ?? []) tables.note({ jobId: id, namespaceId, version: 1, ...range }, "compared");
 }
 
 /** Throws as a trigger or a constraint does that rejects one row. */

@@ -96,6 +96,8 @@ export const hot = [
   "job_transaction.untrack_runs",
   "job_transaction.save_due_states",
   "job_transaction.add_occurrences",
+  "job_transaction.lock_future_entries",
+  "job_transaction.shorten_entries",
   "job_transaction.admit_runs",
   "job_transaction.list_admissible",
   "backfill.list_live_runs",

@@ -138,12 +138,14 @@ export interface StatementParams {
   readonly "job_transaction.lock_available": "jobIds";
   readonly "job_transaction.lock_due": "shards" | "epochs" | "node" | "jobIds" | "versions" | "nominals" | "runsMade" | "windowsRevision";
   readonly "job_transaction.lock_expired_pauses": "shards" | "epochs" | "node" | "jobIds" | "versions";
+  readonly "job_transaction.lock_future_entries": "jobIds" | "after";
   readonly "job_transaction.lock_jobs": "jobIds";
   readonly "job_transaction.lock_live_runs": "jobIds";
   readonly "job_transaction.lock_untracked_runs": "jobId" | "limit";
   readonly "job_transaction.read_jobs": "withPayload" | "jobIds";
   readonly "job_transaction.save_due_states": "jobIds" | "expectedVersions" | "versions" | "states" | "classes" | "nextNominals" | "nextFires" | "firedThrough" | "firedCounts" | "maxRuns" | "overlaps" | "runsMade" | "runIds" | "ledgerFrom" | "ledgerReasons" | "catchUpTo" | "stateReasons";
   readonly "job_transaction.set_lock_timeout": "limit";
+  readonly "job_transaction.shorten_entries": "jobIds" | "versions" | "reasons" | "fromAt" | "toAt" | "counts";
   readonly "job_transaction.stop_runs": "ids" | "reasons";
   readonly "job_transaction.untrack_runs": "ids";
   readonly "lane.ensure": "queues" | "tasks" | "kinds" | "requires";

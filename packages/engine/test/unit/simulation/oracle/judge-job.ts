@@ -25,6 +25,8 @@ export interface JobEvidence {
   readonly ledger: readonly MemoryRange[];
   /** Up to where the job is settled; null when nothing was. */
   readonly firedThrough: Instant | null;
+  /** Nothing is left to fire. */
+  readonly isCompleted: boolean;
 }
 
 export interface JudgedYear {
@@ -48,8 +50,10 @@ export class JobJudge {
     this.#year = year;
     this.#job = job;
     const { endedAt } = year.record;
-    this.#named = job.life.rules.map(({ schedule, after, through }) => {
-      const last = Math.min(through, endedAt, lastOf(schedule, job.runs));
+    this.#named = job.life.rules.map(({ schedule, after, through }, index) => {
+      // A rule that completed its job has its removed instants in the ledger up to its end, also those to come.
+      const seen = through === Infinity && this.#isClosed(index) ? endOf(schedule) : endedAt;
+      const last = Math.min(through, seen, lastOf(schedule, job.runs));
       return namedInstants(schedule, after, Math.max(after, last));
     });
     this.#occurrences = this.#named.flatMap((one) => one.occurrences);
@@ -164,9 +168,19 @@ export class JobJudge {
       through = Math.max(through, to);
       counted += count;
     }
-    const owed = removed.filter((at) => at <= (firedThrough ?? -1)).length;
+    const owed = this.#named.flatMap((one, index) =>
+      this.#isClosed(index) ? one.removed : one.removed.filter((at) => at <= (firedThrough ?? -1)),
+    ).length;
     if (counted < owed) this.#complain("calendar", removed[0] ?? 0, `${counted} of ${owed} are in the ledger`);
     this.#judgeMerged();
+  }
+
+  /** Whether no later occurrence of a rule adds what calendars removed to the ledger: the rule was replaced, or has none left before its end. */
+  #isClosed(index: number): boolean {
+    const { life, isCompleted } = this.#job;
+    const rule = life.rules[index];
+    if (rule === undefined || rule.through !== Infinity) return true;
+    return isCompleted && endOf(rule.schedule) !== Infinity;
   }
 
   #judgeMerged(): void {
@@ -206,6 +220,11 @@ export class JobJudge {
     }
     return low;
   }
+}
+
+/** Until when a rule names instants. */
+function endOf(schedule: JobLife["rules"][number]["schedule"]): Instant {
+  return "endsAt" in schedule ? (schedule.endsAt ?? Infinity) : Infinity;
 }
 
 /** A rule with a bound on the runs of its job names nothing after the last of them, by whatever rule the others were made. */

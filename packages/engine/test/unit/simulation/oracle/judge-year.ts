@@ -20,8 +20,9 @@ export function judgeYear(record: YearRecord): Verdict {
   const complaints = [...record.lives].flatMap(([jobId, life]) => {
     const ofJob = (runs.get(jobId) ?? []).toSorted((a, b) => a.nominal - b.nominal);
     const ranges = (ledger.get(jobId) ?? []).toSorted((a, b) => a.from - b.from || a.to - b.to);
-    const firedThrough = record.jobs.get(jobId)?.due.firedThrough ?? null;
-    return new JobJudge(year, { jobId, life, runs: ofJob, ledger: ranges, firedThrough }).judge();
+    const due = record.jobs.get(jobId)?.due;
+    const settled = { firedThrough: due?.firedThrough ?? null, isCompleted: due?.state === "completed" };
+    return new JobJudge(year, { jobId, life, runs: ofJob, ledger: ranges, ...settled }).judge();
   });
   complaints.push(...judgeEpochs(record), ...strangers(record));
   const accused = (jobId: string) => {

@@ -192,11 +192,14 @@ export class Simulation {
       store: this.#store,
       now: () => this.now,
       resumeExpired: (fence, jobs) => this.changes.expiry.resume(fence, jobs),
-      onHang: (forMs, goOn) =>
+      onHang: (forMs, goOn) => {
+        // The statement takes effect later than the time by which the node decided.
+        this.noteUnclear(this.now + forMs);
         this.agenda.add(this.now + forMs, async () => {
           goOn();
           await node.tick();
-        }),
+        });
+      },
       onCrash: () => this.agenda.add(this.now + 10 * secondMs, () => this.#replaceCrashed(node)),
       onStopped: (runIds) => this.#workers.stop(runIds),
       onEvent: (event) => this.count(event.type === "write.refused" ? `refused ${event.statement}` : event.type),
