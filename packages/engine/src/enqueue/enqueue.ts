@@ -2,29 +2,29 @@ import type { EnqueueSpec } from "@carillon/core";
 import type { RunView } from "../runs/run-view.js";
 import type { Receipt } from "../requests.js";
 
-/** What became of one spec. Not new: the run that counts for its dedupe key. */
+/** The outcome of one spec. If isNew is false, `id` is the existing run of its dedupe key. */
 export type EnqueuedRun = { readonly id: string; readonly isNew: boolean } | { readonly error: unknown };
 
-/** Somebody's open transaction: whatever sends one statement with its values over it. */
+/** A caller's open transaction: an object that sends one statement with its values over it. */
 export interface TransactionQuery {
   query(text: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Asking for runs. Durable when it returns; throws CarillonError run_duplicate, dedupe_busy, schedule_in_past … */
+/** The flat calls of the Enqueuer. */
 export interface Enqueueing {
   enqueue(namespace: string, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }>;
-  /** The same, with the run as it is then. */
+  /** Returns the stored run, too. */
   enqueueShown(
     namespace: string,
     spec: EnqueueSpec,
     receipt?: Receipt,
   ): Promise<{ readonly run: RunView; readonly isNew: boolean }>;
   /**
-   * As enqueue for each spec, in their order, faster; one that is refused does not keep the others from being stored. With a receipt
+   * As enqueue for each spec, in their order, but faster; a refused spec does not keep the others from being stored. With a receipt
    * those that are not refused are stored together or not at all.
    */
   enqueueMany(namespace: string, specs: readonly EnqueueSpec[], receipt?: Receipt): Promise<EnqueuedRun[]>;
-  /** In somebody's own transaction: there is a run if that commits. */
+  /** Enqueues in the caller's transaction: the run exists if that commits. */
   enqueueIn(
     tx: TransactionQuery,
     namespace: string,

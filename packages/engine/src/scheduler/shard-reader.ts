@@ -3,13 +3,13 @@ import type { DueJob, DueRun } from "@carillon/store";
 import type { DueWindow } from "./due-window.js";
 import type { FireStore } from "../schedules/fire-store.js";
 import { ReadProgress, queueOfClass, type ReadRow, runsQueue } from "./read-progress.js";
-import type { Membership } from "../context.js";
+import type { EngineContext } from "../context.js";
 
-export interface ShardReaderOptions {
+export type ShardReaderContext = Pick<EngineContext, "membership" | "now">;
+
+export interface ShardReaderDeps {
   readonly store: Pick<FireStore, "load" | "loadRuns">;
   readonly window: DueWindow;
-  readonly now: () => Instant;
-  readonly membership: () => Membership;
   readonly limits: ReadLimits;
 }
 
@@ -44,7 +44,8 @@ const herd = 2_000;
  * its share only the nearest is held, and it is read on as that drains.
  */
 export class ShardReader {
-  readonly #options: ShardReaderOptions;
+  readonly #context: ShardReaderContext;
+  readonly #deps: ShardReaderDeps;
   /** Shards to read, and not before when. */
   readonly #wanted = new Map<number, Instant>();
   /** Shards that the full scan has still to read. */
@@ -56,9 +57,10 @@ export class ShardReader {
   #nextScan: Instant;
   #hintsFrom: Instant;
 
-  constructor(options: ShardReaderOptions) {
-    this.#options = options;
-    const now = options.now();
+  constructor(context: ShardReaderContext, deps: ShardReaderDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    const now = context.now();
     this.#windowEnd = now;
     this.#nextScan = now;
     this.#hintsFrom = now;
@@ -66,13 +68,13 @@ export class ShardReader {
 
   get isFullScanDue(): boolean {
     this.#followClock();
-    return this.#options.now() >= this.#nextScan;
+    return this.#context.now() >= this.#nextScan;
   }
 
   /** When the next read is due. */
   get nextRead(): Instant {
     this.#followClock();
-    if (this.#toScan.size > 0 || this.#drained().length > 0) return this.#options.now();
+    if (this.#toScan.size > 0 || this.#drained().length > 0) return this.#context.now();
     let next = this.#nextScan;
     for (const at of this.#wanted.values()) if (at < next) next = at;
     return next;
@@ -87,17 +89,17 @@ export class ShardReader {
   /** The window has no room for this row: its shard is read again later. */
   putOff(row: ReadRow): void {
     this.#known.lower(row);
-    this.#want(row.shard, this.#options.now() + maxRestMs);
+    this.#want(row.shard, this.#context.now() + maxRestMs);
   }
 
   readNow(shards: Iterable<number>): void {
-    const at = Math.max(this.#options.now(), this.#hintsFrom);
+    const at = Math.max(this.#context.now(), this.#hintsFrom);
     for (const shard of shards) this.#want(shard, at);
   }
 
   /** A write for these shards was refused or failed. */
   readAgain(rows: readonly { readonly shard: number }[]): void {
-    const at = this.#options.now() + this.#options.limits.rereadAfterMs;
+    const at = this.#context.now() + this.#deps.limits.rereadAfterMs;
     for (const { shard } of rows) if (!this.#wanted.has(shard)) this.#wanted.set(shard, at);
   }
 
@@ -111,8 +113,8 @@ export class ShardReader {
 
   /** Reads some of the shards that are to be read, if any; returns how many rows were read. */
   async read(): Promise<number> {
-    const now = this.#options.now();
-    const { epochs, shards: held } = this.#options.membership();
+    const now = this.#context.now();
+    const { epochs, shards: held } = this.#context.membership();
     if (this.isFullScanDue) this.#beginFullScan(now, held);
     const share = this.#share();
     for (const shard of this.#drained()) this.#want(shard, now);
@@ -122,15 +124,15 @@ export class ShardReader {
 
   /** The next scan is at most half a window away. If it is further, the clock went back, and everything that was put off is due at once. */
   #followClock(): void {
-    const now = this.#options.now();
-    if (this.#nextScan <= now + this.#options.limits.windowMs / 2) return;
+    const now = this.#context.now();
+    if (this.#nextScan <= now + this.#deps.limits.windowMs / 2) return;
     this.#nextScan = now;
     this.#hintsFrom = now;
     for (const shard of this.#wanted.keys()) this.#wanted.set(shard, now);
   }
 
   #beginFullScan(now: Instant, held: Iterable<number>): void {
-    const { windowMs } = this.#options.limits;
+    const { windowMs } = this.#deps.limits;
     this.#nextScan = now + windowMs / 2;
     this.#windowEnd = now + windowMs;
     for (const shard of held) this.#toScan.add(shard);
@@ -138,14 +140,14 @@ export class ShardReader {
 
   /** The next full scan begins half a window after this one did. */
   #mayScan(now: Instant): boolean {
-    const { windowMs } = this.#options.limits;
+    const { windowMs } = this.#deps.limits;
     const waitedMs = now - (this.#nextScan - windowMs / 2);
-    return waitedMs >= windowMs / 6 || this.#options.window.readyAt(now) <= herd;
+    return waitedMs >= windowMs / 6 || this.#deps.window.readyAt(now) <= herd;
   }
 
   #share(): number {
-    const { limits, membership } = this.#options;
-    return Math.max(minShare, Math.floor(limits.windowEntries / Math.max(1, membership().epochs.size)));
+    const owned = Math.max(1, this.#context.membership().epochs.size);
+    return Math.max(minShare, Math.floor(this.#deps.limits.windowEntries / owned));
   }
 
   #want(shard: number, at: Instant): void {
@@ -158,7 +160,7 @@ export class ShardReader {
    * that is to be read later, after a refusal, waits.
    */
   #drained(): number[] {
-    const { window } = this.#options;
+    const { window } = this.#deps;
     if (window.room <= 0) return [];
     const few = this.#share() / 4;
     const shards = new Set<number>();
@@ -188,7 +190,8 @@ export class ShardReader {
   }
 
   async #fill(shards: readonly number[], share: number): Promise<number> {
-    const { store, window, now } = this.#options;
+    const { now } = this.#context;
+    const { store, window } = this.#deps;
     const began = now();
     const until = this.#windowEnd;
     this.#reading = new Set(shards);
@@ -215,7 +218,7 @@ export class ShardReader {
   }
 
   #put(shards: readonly number[], share: number, { jobs, runs }: Read, isStale: (id: string) => boolean): void {
-    const { window } = this.#options;
+    const { window } = this.#deps;
     this.#known.recordRead(shards, share, [...jobs.map(rowOfJob), ...runs.map(rowOfRun)]);
     for (const job of jobs) {
       if (!isStale(job.jobId) && !window.putJob(job)) this.putOff(rowOfJob(job));
@@ -228,7 +231,7 @@ export class ShardReader {
   #pace(rows: number, tookMs: DurationMs): void {
     if (rows > manyRows) this.#chunk = Math.max(minChunk, this.#chunk / 2);
     else if (rows < fewRows) this.#chunk = Math.min(maxChunk, this.#chunk * 2);
-    this.#hintsFrom = this.#options.now() + Math.min(maxRestMs, tookMs * restPerRead);
+    this.#hintsFrom = this.#context.now() + Math.min(maxRestMs, tookMs * restPerRead);
   }
 }
 

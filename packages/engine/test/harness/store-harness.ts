@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { firingPolicy, type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
-import { freshDatabase } from "@carillon/testkit";
-import { type Database, openDatabase } from "../../src/index.js";
-import { shardOf } from "../../src/catalog/shard-of.js";
+import { type Instant, type ScheduleSpec, firingPolicy, makeUuidV7, occurrenceRunId } from "@carillon/core";
 import {
   type ClaimedRun,
   type Demand,
   type DueJob,
   type Fence,
   type FireRow,
-  isStrict,
   type NewJob,
   type NewRun,
   type Terms,
+  isStrict,
 } from "@carillon/store";
-import { createEngineStore, type EngineStore } from "./engine-store.js";
+import { freshDatabase } from "@carillon/testkit";
+import { shardOf } from "../../src/cluster/shards.js";
+import { type Database, openDatabase } from "../../src/index.js";
+import { type EngineStore, createEngineStore } from "./engine-store.js";
 
 export const newId = makeUuidV7({ now: Date.now, randomBytes });
 

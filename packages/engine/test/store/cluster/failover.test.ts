@@ -145,7 +145,7 @@ describe("a killed node with a direct connection", () => {
       await b.coordinator.tick();
     }
     expect(b.coordinator.membership.epochs.size).toBe(1_024);
-    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.dead", by: "silence" }));
+    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.dead", by: "heartbeat_timeout" }));
   });
 });
 
@@ -158,7 +158,7 @@ describe("a node that holds its lock and sends no heartbeat", () => {
     }
     await isLocked(b.coordinator, true);
     expect(b.coordinator.membership.epochs.size).toBe(1_024);
-    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "silence" };
+    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "heartbeat_timeout" };
     expect(time.events).toContainEqual(dead);
   });
 

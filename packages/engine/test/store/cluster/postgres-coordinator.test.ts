@@ -231,8 +231,8 @@ describe("another timeline of the database", () => {
     const a = node("a", { shards: { ...shards, timeline: () => Promise.reject(refused) } });
     expect((await a.join()).gained).toHaveLength(1_024);
     await time.settle(a);
-    expect(time.events.filter((event) => event.type === "lineage.unknown")).toEqual([
-      { type: "lineage.unknown", reason: refused },
+    expect(time.events.filter((event) => event.type === "timeline.unknown")).toEqual([
+      { type: "timeline.unknown", reason: refused },
     ]);
   });
 });

@@ -1,10 +1,10 @@
 import { type OrderKind, orderKinds, rankOf, timeOfUuid } from "@carillon/core";
+import type { Queryable } from "@carillon/store";
 import * as fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { shardOf } from "../../../src/cluster/shards.js";
 import type { Engine } from "../../../src/index.js";
-import { shardOf } from "../../../src/catalog/shard-of.js";
-import type { Queryable } from "@carillon/store";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { untilLockWaits } from "../../harness/store-harness.js";

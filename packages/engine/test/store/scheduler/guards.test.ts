@@ -226,10 +226,10 @@ describe("a job that makes its batch fail", () => {
     const [{ fired } = {}] = await h.select("select count(*)::int as fired from carillon.run");
     expect(fired).toBe(1_999);
     expect(await h.due(poison?.jobId ?? "")).toMatchObject({ state: "paused", version: 2 });
-    const parked = node.events.filter((event) => event.type === "job.parked");
+    const parked = node.events.filter((event) => event.type === "job.quarantined");
     expect(parked).toMatchObject([{ jobId: poison?.jobId, error: { message: "this one is poison" } }]);
     const [job] = await h.select("select pause from carillon.job where id = $1", poison?.jobId);
-    expect(job).toMatchObject({ pause: { reason: "parked: this one is poison", actor: "system" } });
+    expect(job).toMatchObject({ pause: { reason: "quarantined: this one is poison", actor: "system" } });
   });
 
   it("is not sought when every row fails: nothing is parked", async () => {

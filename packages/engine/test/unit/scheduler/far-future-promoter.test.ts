@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
-import { FarFuturePromoter, type FarFuturePromoterOptions } from "../../../src/scheduler/far-future-promoter.js";
+import { FarFuturePromoter } from "../../../src/scheduler/far-future-promoter.js";
 import type { FarFutureStore, FarFutureRun, ShardFrom } from "@carillon/store";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
 
@@ -71,16 +71,19 @@ beforeEach(() => {
   store = new FarFutureRows();
   [events, announced] = [[], []];
   epochs = new Map([1, 2, 3].map((shard) => [shard, 5]));
-  const options: FarFuturePromoterOptions = {
-    store: store,
+  promoter = new FarFuturePromoter({
+    store: { farFuture: store },
     now: () => store.now,
     membership: () => membershipOf("n", epochs),
-    onQueued: (runs) => announced.push(...runs.map((run) => `queued ${run.id}`)),
-    onDueRuns: (runs) => announced.push(...runs.map((run) => `due ${run.id}`)),
-    onEvent: (event) => events.push(event),
-    limits,
-  };
-  promoter = new FarFuturePromoter(options);
+    emit: (event) => events.push(event),
+    limits: { farFuture: limits },
+    loops: { register: () => undefined, wake: () => undefined },
+    wakeups: {
+      on: () => undefined,
+      runsQueued: (runs) => announced.push(...runs.map((run) => `queued ${run.id}`)),
+      runsDue: (runs) => announced.push(...runs.map((run) => `due ${run.id}`)),
+    },
+  });
 });
 
 describe("FarFuturePromoter", () => {

@@ -41,11 +41,11 @@ function setUp(shards: number, limits: Partial<ReadLimits> = {}) {
     );
   };
   const window = new DueWindow({ now: start });
-  const reader = new ShardReader({
+  const membership = membershipOf("node", new Map(range(shards).map((shard) => [shard, 1])));
+  const context = { now: () => now, membership: () => membership };
+  const reader = new ShardReader(context, {
     store: { load, loadRuns: async () => [] },
     window,
-    now: () => now,
-    membership: () => membershipOf("node", new Map(range(shards).map((shard) => [shard, 1]))),
     limits: { windowMs: 30_000, windowEntries: 1_000, rereadAfterMs: 100, ...limits },
   });
   return {

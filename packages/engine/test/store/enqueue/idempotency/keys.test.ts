@@ -3,15 +3,15 @@ import { type BegunCall, IdempotencyKeys, type OwnCall } from "../../../../src/e
 import { type StoreHarness, newId, storeHarness } from "../../../harness/store-harness.js";
 
 let h: StoreHarness;
-let book: IdempotencyKeys;
+let keys: IdempotencyKeys;
 
 beforeAll(async () => {
   h = await storeHarness();
-  book = new IdempotencyKeys({ receipts: h.store.receipts, newId });
+  keys = new IdempotencyKeys({ store: h.store, newId });
 });
 afterAll(() => h.close());
 
-const call = (key: string, request = "r") => book.begin(1, { caller: "", key, request });
+const call = (key: string, request = "r") => keys.begin(1, { caller: "", key, request });
 
 function own(begun: BegunCall): OwnCall {
   if (begun.state !== "own") throw new Error(`the call is ${begun.state}`);

@@ -191,7 +191,7 @@ export class Simulation {
       id: uuidOf(2, this.#nodesMade),
       store: this.#store,
       now: () => this.now,
-      resumeExpired: (fence, jobs) => this.changes.expiry.resume(fence, jobs),
+      pauseExpiry: this.changes.expiry,
       onHang: (forMs, goOn) =>
         this.agenda.add(this.now + forMs, async () => {
           goOn();

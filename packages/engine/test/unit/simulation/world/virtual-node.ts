@@ -1,18 +1,18 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { DueJob, Fence } from "@carillon/store";
 import type { FireStore } from "../../../../src/schedules/fire-store.js";
-import { Scheduler, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
+import { Scheduler, type SchedulerDeps, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
 import type { EngineEvent } from "../../../../src/events.js";
 import { namedCalendars } from "../draw/calendars.js";
 import { secondMs } from "../draw/year.js";
 import { type ArmedFault, faultyStore } from "./faulty-store.js";
 import { membershipOf } from "../../../../src/cluster/coordinator.js";
+import { reportStopped, schedulerContext } from "../../../harness/scheduler-context.js";
 
 export interface VirtualNodeOptions {
   readonly id: string;
   readonly store: FireStore;
   readonly now: () => Instant;
-  readonly resumeExpired: (fence: Fence, jobs: readonly DueJob[]) => Promise<readonly string[]>;
+  readonly pauseExpiry: NonNullable<SchedulerDeps["pauseExpiry"]>;
   /** A statement of this node hangs; to be called to let it go on after so long. */
   readonly onHang: (forMs: DurationMs, goOn: () => void) => void;
   readonly onCrash: () => void;
@@ -57,16 +57,14 @@ export class VirtualNode {
         onCrash();
       },
     };
-    this.scheduler = new Scheduler({
-      store: faultyStore(store, faults),
+    const membership = membershipOf(id, this.epochs);
+    const context = schedulerContext({ now: () => now() + this.skewMs, membership: () => membership, emit: onEvent });
+    const faulty = faultyStore(store, faults);
+    this.scheduler = new Scheduler(context, {
+      store: { ...faulty, settle: reportStopped(faulty.settle, onStopped) },
       calendars: namedCalendars,
-      resumeExpired: options.resumeExpired,
-      now: () => now() + this.skewMs,
-      membership: () => membershipOf(id, this.epochs),
-      onQueued: () => undefined,
-      onStopped,
-      onEvent,
-      limits,
+      pauseExpiry: options.pauseExpiry,
+      limits: { ...limits, aheadMs: 0 },
     });
   }
 
