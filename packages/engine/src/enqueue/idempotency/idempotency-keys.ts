@@ -3,7 +3,9 @@ import type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "@caril
 import type { EngineContext } from "../../context.js";
 import type { Receipt } from "../../requests.js";
 
-type KeysContext = Pick<EngineContext, "newId"> & { readonly store: { readonly receipts: ReceiptStore } };
+type IdempotencyContext = Pick<EngineContext, "inNamespace" | "newId"> & {
+  readonly store: { readonly receipts: ReceiptStore };
+};
 
 /** How long the answer of a call is kept. */
 const keptMs: DurationMs = 86_400_000;
@@ -16,15 +18,21 @@ const maxTries = 5;
  * in the row, so that a repeat finds it whichever process died in between. The answer is added after the commit.
  */
 export class IdempotencyKeys {
-  readonly #context: KeysContext;
+  readonly #context: IdempotencyContext;
 
-  constructor(context: KeysContext) {
+  constructor(context: IdempotencyContext) {
     this.#context = context;
   }
 
-  async begin(namespaceId: number, call: KeyedCall): Promise<BegunCall> {
-    const { newId, store } = this.#context;
-    const { receipts } = store;
+  begin(namespace: string, call: KeyedCall): Promise<BegunCall> {
+    return this.#context.inNamespace(namespace, (id) => this.#begin(id, call));
+  }
+
+  async #begin(namespaceId: number, call: KeyedCall): Promise<BegunCall> {
+    const {
+      newId,
+      store: { receipts },
+    } = this.#context;
     const use: KeyUse = { ...call, namespaceId, token: newId() };
     for (let tries = 0; tries < maxTries; tries += 1) {
       if (await receipts.begin(use, keptMs, abandonedMs)) return this.#own(use);
@@ -73,7 +81,3 @@ export type BegunCall =
   | { readonly state: "effect"; readonly effect: Effect }
   | { readonly state: "busy" }
   | { readonly state: "other" };
-
-export interface Receipts {
-  beginCall(namespace: string, call: KeyedCall): Promise<BegunCall>;
-}
