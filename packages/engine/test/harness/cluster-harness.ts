@@ -8,7 +8,7 @@ import { newId, storeHarness } from "./store-harness.js";
 
 const leaseMs = 5_000;
 
-/** Time and clocks of the nodes under test, moved by hand. */
+/** Time and clocks of the nodes under test. The test moves them. */
 export class TestTime {
   monotonic = 0;
   readonly events: EngineEvent[] = [];

@@ -23,10 +23,10 @@ export function schedulerContext(options: SchedulerContextOptions): SchedulerCon
 }
 
 /** Reports the running runs that a fire stops. */
-export function reportStopped<Settled extends { readonly stopped: readonly string[] }, Args extends readonly unknown[]>(
-  settle: (...args: Args) => Promise<Settled>,
+export function reportStopped<Outcome extends { readonly stopped: readonly string[] }, Args extends readonly unknown[]>(
+  settle: (...args: Args) => Promise<Outcome>,
   onStopped: (runIds: readonly string[]) => void,
-): (...args: Args) => Promise<Settled> {
+): (...args: Args) => Promise<Outcome> {
   return async (...args) => {
     const settled = await settle(...args);
     onStopped(settled.stopped);

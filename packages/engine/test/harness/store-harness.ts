@@ -27,18 +27,18 @@ export const hostPorts = {
   random: Math.random,
 };
 
-/** The gateway of sessions that tests open by hand. */
+/** The gateway of the sessions that tests open. */
 export const gatewayId = newId();
 
 export interface StoreHarness {
   readonly url: string;
   readonly db: Database;
   readonly store: EngineStore;
-  /** Takes every shard for a node and answers the fence of all of them. */
+  /** Takes every shard for a node; returns the fence over all of them. */
   takeAll(node: string): Promise<Fence>;
-  /** Stores a job and answers it as the wheel would hold it. */
+  /** Stores a job; returns it as the scheduler's window holds it. */
   job(over?: Partial<NewJob>): Promise<DueJob>;
-  /** Stores a queued run; answers its id. */
+  /** Stores a queued run; returns its id. */
   run(over?: Partial<NewRun>): Promise<string>;
   session(): Promise<string>;
   /** Claims for a session from every lane of the first namespace. */
@@ -89,7 +89,7 @@ export async function storeHarness(): Promise<StoreHarness> {
   };
 }
 
-/** What a session with so many free slots asks for, in every lane. */
+/** The demand of a session with so many free slots, in every lane. */
 async function demandFor(store: EngineStore, session: string, slots: number): Promise<Demand> {
   const lanes = (await store.lanes.list()).filter(({ kind }) => !isStrict(kind));
   const reads = lanes.map(({ id, kind }) => ({

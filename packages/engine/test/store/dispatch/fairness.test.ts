@@ -35,13 +35,13 @@ async function namespaceOf(name: string, weight: number, runs: number): Promise<
   await h.store.namespaces.create(name, weight);
   const namespaceId = (await h.store.namespaces.find(name)) ?? 0;
   await fill(namespaceId, runs);
-  await h.store.namespaceBook.refresh();
+  await h.store.namespaceCache.refresh();
   return namespaceId;
 }
 
 async function fill(namespaceId: number, count: number, over: object = {}): Promise<void> {
   if (count === 0) return;
-  await h.store.queueBook.ensure(namespaceId, ["default"]);
+  await h.store.queueCache.ensure(namespaceId, ["default"]);
   await h.store.runs.insert(Array.from({ length: count }, () => newRun(lane, { namespaceId, ...over })));
 }
 
@@ -93,7 +93,7 @@ describe("workers that serve several namespaces", () => {
     const runs = Array.from({ length: 40 }, (_, index) =>
       newRun(index % 3 === 0 ? other : lane, { namespaceId: index % 2 === 0 ? first : second, rank: index }),
     );
-    for (const id of [first, second]) await h.store.queueBook.ensure(id, ["default"]);
+    for (const id of [first, second]) await h.store.queueCache.ensure(id, ["default"]);
     await h.store.runs.insert(runs);
     const worker = await workerOver(gatewayWith(10), { ...forAll, tasks: ["echo", "other"], slots: 4, ahead: 0 });
     await worker.until(40);
@@ -119,7 +119,7 @@ describe("workers that serve several namespaces", () => {
     const first = await namespaceOf("first", 1, 2_000);
     const second = await namespaceOf("second", 1, 2_000);
     await h.store.namespaces.change("first", { weight: 9 }, null);
-    await h.store.namespaceBook.refresh();
+    await h.store.namespaceCache.refresh();
     const worker = await workerOver(gatewayWith(50), { ...forAll, slots: 10, ahead: 0 });
     await worker.until(1_100);
     const shares = await sharesOfFirst(1_000);

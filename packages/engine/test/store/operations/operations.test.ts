@@ -134,7 +134,7 @@ describe("the purge of a queue", () => {
 
   it("ends all waiting runs, but neither claimed runs nor those of other queues", async () => {
     await h.db.query({ text: "delete from carillon.run_history; delete from carillon.far_future_run" });
-    await h.store.queueBook.ensure(1, ["default", "other"]);
+    await h.store.queueCache.ensure(1, ["default", "other"]);
     const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
     const claimed = await h.run({ rank: 0 });
     await h.claim(await h.session(), 1);
@@ -167,7 +167,7 @@ describe("the purge of a queue", () => {
   });
 
   it("of many runs continues after its call returns", async () => {
-    await h.store.queueBook.ensure(1, ["default"]);
+    await h.store.queueCache.ensure(1, ["default"]);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo" }]);
     await h.store.runs.insert(Array.from({ length: 1_100 }, () => newRun(lane, {})));
     const begun = await operationsOf().purgeQueue("default", "default", { isOfDelayed: true }, context);

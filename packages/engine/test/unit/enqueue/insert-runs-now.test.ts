@@ -48,13 +48,13 @@ describe("insertRunsNow", () => {
 });
 
 describe("insertRunsNow with slot offers", () => {
-  it("a run that is stored for an offering worker wakes no gateway", async () => {
+  it("a run that is stored for the worker of an offer wakes no gateway", async () => {
     const { written, wakeups, inserts } = setUp(async () => ({ at: 7, isAssigned: true }));
     expect(await inserts.add(run(42))).toBe(7);
     expect([written, wakeups]).toEqual([[], []]);
   });
 
-  it("a run whose offering worker is gone is queued: the gateway of this node is woken, and the statement has notified the others", async () => {
+  it("a run for the worker of an offer that is gone is queued: the gateway of this node is woken, and the statement has notified the others", async () => {
     const { written, wakeups, inserts } = setUp(async () => ({ at: 7, isAssigned: false }));
     expect(await inserts.add(run(42))).toBe(7);
     expect(written).toEqual([]);
@@ -68,7 +68,7 @@ describe("insertRunsNow with slot offers", () => {
     expect(wakeups).toEqual([{ ranks: [42], mode: "sent" }]);
   });
 
-  it("all runs of a batch are stored for the offering worker, in their order", async () => {
+  it("all runs of a batch are stored for the worker of the offer, in their order", async () => {
     const batches: number[][] = [];
     const { inserts } = setUp(async (runs) => {
       batches.push(runs.map(({ rank }) => rank));
@@ -78,7 +78,7 @@ describe("insertRunsNow with slot offers", () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
-  it("runs are not stored for an offering worker while another batch is under way", async () => {
+  it("runs are not stored for the worker of an offer while another batch is under way", async () => {
     let attempts = 0;
     const { written, wakeups, inserts, gate } = setUp(async () => {
       attempts++;

@@ -43,8 +43,8 @@ function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readon
 
 const run = (id: string, afterMs: number): DueRun => ({ id, shard: 1, runAt: start + afterMs });
 
-describe("a delayed run", () => {
-  it("is queued half a second to a second ahead of its time, with those of the same half second", async () => {
+describe("delayed runs", () => {
+  it("a delayed run is queued half a second to a second ahead of its time, with those of the same half second", async () => {
     const { requests, promoted, until } = setUp([run("a", 4_010), run("b", 4_490), run("c", 4_510)]);
     await until(6_000);
     expect(requests).toEqual([
@@ -58,7 +58,7 @@ describe("a delayed run", () => {
     ]);
   });
 
-  it("that cannot be queued ahead is queued at its time", async () => {
+  it("a delayed run that cannot be queued ahead is queued at its time", async () => {
     const { requests, promoted, until } = setUp([run("a", 2_000), run("b", 2_010)], { refused: ["b"] });
     await until(4_000);
     expect(requests).toEqual([
@@ -68,7 +68,7 @@ describe("a delayed run", () => {
     expect(promoted.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("that cannot be queued ahead takes up nobody's place there", async () => {
+  it("a delayed run that cannot be queued ahead takes no slot of the runs that can", async () => {
     const { requests, until } = setUp([run("a", 2_499), run("b", 2_500)], { refused: ["a"], maxAhead: 1 });
     await until(4_000);
     expect(requests).toEqual([
@@ -78,7 +78,7 @@ describe("a delayed run", () => {
     ]);
   });
 
-  it("waits for its time when too many are queued ahead already, and others are when their time has come", async () => {
+  it("a delayed run waits for its time when too many are queued ahead, and others are queued ahead once these are due", async () => {
     const { requests, promoted, until } = setUp([run("a", 2_000), run("b", 2_001), run("c", 2_002), run("d", 3_000)], {
       maxAhead: 2,
     });

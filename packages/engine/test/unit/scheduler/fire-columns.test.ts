@@ -82,8 +82,8 @@ function readBack(parameters: readonly (string | Buffer)[]): Map<string, string[
   return said;
 }
 
-describe("the columns of a fire", () => {
-  it("say of each job what its row says, once", () => {
+describe("fire columns", () => {
+  it("the columns of a fire contain each row once", () => {
     fc.assert(
       fc.property(rows, (list) => {
         const expected = list.map(({ job, runId, next, catchUpTo, rank }): [string, string[]] => [
@@ -106,9 +106,9 @@ describe("the columns of a fire", () => {
     );
   });
 
-  it("say once what a herd has in common", () => {
+  it("the columns of a fire contain the common values of a herd once", () => {
     const [one] = fc.sample(row, { numRuns: 1, seed: 1 });
-    if (one === undefined) throw new Error("no row came");
+    if (one === undefined) throw new Error("The statement returned no row.");
     const herd = Array.from({ length: 2_000 }, (_, nth) => ({
       ...one,
       job: { ...one.job, jobId: idOf("a", nth) },

@@ -90,7 +90,7 @@ export class JobJudge {
     }
   }
 
-  /** Whether everybody went by one clock, which showed the instant only once. */
+  /** Whether all nodes used one clock, and that clock passed the instant only once. */
   #isClear(at: Instant): boolean {
     return !this.#year.record.unclear.some(({ from, to }) => from <= at && at <= to);
   }
@@ -164,8 +164,8 @@ export class JobJudge {
       through = Math.max(through, to);
       counted += count;
     }
-    const owed = removed.filter((at) => at <= (firedThrough ?? -1)).length;
-    if (counted < owed) this.#complain("calendar", removed[0] ?? 0, `${counted} of ${owed} are in the ledger`);
+    const expected = removed.filter((at) => at <= (firedThrough ?? -1)).length;
+    if (counted < expected) this.#complain("calendar", removed[0] ?? 0, `${counted} of ${expected} are in the ledger`);
     this.#judgeMerged();
   }
 
@@ -208,7 +208,7 @@ export class JobJudge {
   }
 }
 
-/** A rule with a bound on the runs of its job names nothing after the last of them, by whatever rule the others were made. */
+/** A schedule with max_runs has no occurrence after the last run, also if earlier schedules of the job created some of the runs. */
 function lastOf(schedule: JobLife["rules"][number]["schedule"], runs: readonly RunOfJob[]): Instant {
   const maxRuns = "maxRuns" in schedule ? (schedule.maxRuns ?? Infinity) : Infinity;
   return runs[maxRuns - 1]?.nominal ?? Infinity;

@@ -13,7 +13,7 @@ export interface VirtualNodeOptions {
   readonly store: FireStore;
   readonly now: () => Instant;
   readonly pauseExpiry: NonNullable<SchedulerDeps["pauseExpiry"]>;
-  /** A statement of this node hangs; to be called to let it go on after so long. */
+  /** Called when a statement of this node hangs. `goOn` lets it continue after `forMs`. */
   readonly onHang: (forMs: DurationMs, goOn: () => void) => void;
   readonly onCrash: () => void;
   readonly onStopped: (runIds: readonly string[]) => void;
@@ -21,18 +21,18 @@ export interface VirtualNodeOptions {
   readonly limits: Partial<SchedulerLimits>;
 }
 
-/** After a tick that failed the loop waits as long as this. */
+/** The pause of the loop after a failed tick. */
 const afterFailureMs = secondMs;
 
-/** One incarnation of a node: the production scheduler, with what it believes to own and a clock that may be wrong. */
+/** One incarnation of a node: the production scheduler, with the shards that it believes it owns and a clock that may be wrong. */
 export class VirtualNode {
   readonly id: string;
   readonly scheduler: Scheduler;
   readonly epochs = new Map<number, number>();
   skewMs = 0;
-  /** Not ticked before. */
+  /** The next tick is not before this time. */
   wakeAt: Instant;
-  /** Somebody told it something: it ticks although nothing of its shards is due. */
+  /** Set by a wakeup: the node ticks although no row of its shards is due. */
   isWoken = true;
   isUp = true;
   fault: ArmedFault | null = null;

@@ -3,8 +3,8 @@ import { jsonArray } from "../../../../store/src/db/parameters.js";
 import { type NewRun, alikeRuns } from "../../../../store/src/runs/run-store.js";
 import { newRun as run } from "../../harness/new-run.js";
 
-describe("runs that are sent together", () => {
-  it("say once what all share, though their policies and labels are only equal", () => {
+describe("homogeneous batches", () => {
+  it("the runs of a homogeneous batch share their common columns, also if their policies and labels are equal but not identical", () => {
     const { isOneKind, values } = alikeRuns([run(), run({ payload: 1, rank: 8 }), run({ labels: {}, policy: {} })]);
     expect(isOneKind).toBe(true);
     expect(values.slice(4)).toEqual([1, 7, 4, "work", "default", null, null, null]);
@@ -19,14 +19,17 @@ describe("runs that are sent together", () => {
     ["owner", { owner: "team" }],
     ["policy", { policy: { timeoutMs: 5_000 } }],
     ["labels", { labels: { team: "a" } }],
-  ] satisfies [string, Partial<NewRun>][])("are of two kinds when they differ in their %s", (_what, differs) => {
-    const { isOneKind, values } = alikeRuns([run(), run(differs), run()]);
-    expect(isOneKind).toBe(false);
-    const numbers = values[4] as Buffer;
-    expect([24, 32, 40].map((at) => numbers.readInt32BE(at))).toEqual([1, 2, 1]);
-  });
+  ] satisfies [string, Partial<NewRun>][])(
+    "runs that differ in their %s are no homogeneous batch",
+    (_what, differs) => {
+      const { isOneKind, values } = alikeRuns([run(), run(differs), run()]);
+      expect(isOneKind).toBe(false);
+      const numbers = values[4] as Buffer;
+      expect([24, 32, 40].map((at) => numbers.readInt32BE(at))).toEqual([1, 2, 1]);
+    },
+  );
 
-  it("have their payloads measured in bytes, not in characters", () => {
+  it("the payloads of a batch are measured in bytes, not in characters", () => {
     const texts = ['"é🔔"', "null"];
     const array = jsonArray(texts);
     expect(array.readInt32BE(20)).toBe(Buffer.byteLength(texts[0] ?? ""));
