@@ -1,6 +1,7 @@
 import type { PromotedRun, Queued } from "@carillon/store";
 import type { EngineContext } from "../../src/context.js";
 import type { SchedulerContext } from "../../src/scheduler/scheduler.js";
+import type { FireStore } from "../../src/schedules/fire-store.js";
 
 export interface SchedulerContextOptions
   extends Pick<EngineContext, "membership" | "now">, Partial<Pick<EngineContext, "emit">> {
@@ -22,14 +23,14 @@ export function schedulerContext(options: SchedulerContextOptions): SchedulerCon
   };
 }
 
-/** Reports the running runs that a fire stops. */
-export function reportStopped<Outcome extends { readonly stopped: readonly string[] }, Args extends readonly unknown[]>(
-  settle: (...args: Args) => Promise<Outcome>,
-  onStopped: (runIds: readonly string[]) => void,
-): (...args: Args) => Promise<Outcome> {
-  return async (...args) => {
-    const settled = await settle(...args);
-    onStopped(settled.stopped);
-    return settled;
+/** Reports the running runs that fires stop. */
+export function reportStopped(store: FireStore, onStopped: (runIds: readonly string[]) => void): FireStore {
+  return {
+    ...store,
+    async settle(terms, rows) {
+      const outcome = await store.settle(terms, rows);
+      onStopped(outcome.stopped);
+      return outcome;
+    },
   };
 }

@@ -96,9 +96,8 @@ async function makeNode(h: StoreHarness, options: NodeOptions = {}): Promise<Sch
     onQueued: (runs) => void queued.push(...runs),
     emit: (event) => void events.push(event),
   });
-  const store = around(h.store.fires);
   const scheduler = new Scheduler(context, {
-    store: { ...store, settle: reportStopped(store.settle, onStopped) },
+    store: reportStopped(around(h.store.fires), onStopped),
     ...(calendars !== undefined && { calendars }),
     limits: { aheadMs: 0, rereadAfterMs: 0, ...limits },
   });

@@ -44,9 +44,8 @@ export class VirtualSchedule {
     // A single node owns the only shard from the beginning.
     this.#tables = new MemoryTables({ now, owns: () => true });
     const context = contextOf(now, membershipOf(newId(), new Map([[shard, 1]])));
-    const store = memoryFireStore(this.#tables);
     this.#scheduler = new Scheduler(context, {
-      store: { ...store, settle: notifyStopped(store.settle, onStopped) },
+      store: reportStopped(memoryFireStore(this.#tables), onStopped),
       // Every tick is at the time of a run, so no run is queued ahead of it.
       limits: { windowMs: dayMs, aheadMs: 0 },
     });
@@ -144,13 +143,13 @@ function contextOf(now: () => Instant, membership: Membership): SchedulerContext
   };
 }
 
-function notifyStopped(
-  settle: FireStore["settle"],
-  onStopped: (runIds: readonly string[]) => void,
-): FireStore["settle"] {
-  return async (terms, rows) => {
-    const settled = await settle(terms, rows);
-    onStopped(settled.stopped);
-    return settled;
+function reportStopped(store: FireStore, onStopped: (runIds: readonly string[]) => void): FireStore {
+  return {
+    ...store,
+    async settle(terms, rows) {
+      const outcome = await store.settle(terms, rows);
+      onStopped(outcome.stopped);
+      return outcome;
+    },
   };
 }

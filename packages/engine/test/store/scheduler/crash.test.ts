@@ -82,7 +82,7 @@ const probes: Probe[] = [
     },
   },
   {
-    moment: "before the settlement is sent",
+    moment: "before the job transaction is sent",
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
@@ -90,9 +90,14 @@ const probes: Probe[] = [
       await failing(tick);
     },
   },
-  { moment: "while the settlement waits for its rows", overlap: "queue_one", isDone: false, breakIt: endWhileItRuns },
   {
-    moment: "before the settlement's commit",
+    moment: "while the job transaction waits for its rows",
+    overlap: "queue_one",
+    isDone: false,
+    breakIt: endWhileItRuns,
+  },
+  {
+    moment: "before the job transaction's commit",
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
@@ -101,7 +106,7 @@ const probes: Probe[] = [
     },
   },
   {
-    moment: "after the settlement's commit, before its answer",
+    moment: "after the job transaction's commit, before its answer",
     overlap: "queue_one",
     isDone: true,
     async breakIt(_job, tick) {

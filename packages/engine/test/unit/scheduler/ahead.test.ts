@@ -8,7 +8,7 @@ import { schedulerContext } from "../../harness/scheduler-context.js";
 
 const start = Date.UTC(2026, 5, 1, 12);
 
-/** A scheduler over a store that queues ahead what it is requests for, but for some. */
+/** A scheduler over a store that queues the given runs ahead of their time, except the refused ones. */
 function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readonly string[] } = {}) {
   const clock = new ManualClock(start);
   const requests: { afterMs: number; ids: readonly string[] }[] = [];
@@ -29,7 +29,7 @@ function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readon
   const context = schedulerContext({
     now: () => clock.now(),
     membership: () => membership,
-    onPromoted: (runs) => void promoted.push(...runs),
+    onPromoted: (queued) => void promoted.push(...queued),
   });
   const scheduler = new Scheduler(context, { store: store as FireStore, limits: { maxAhead } });
   /** Ticks as it asks for, until so long after the start. */

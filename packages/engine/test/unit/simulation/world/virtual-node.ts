@@ -59,9 +59,8 @@ export class VirtualNode {
     };
     const membership = membershipOf(id, this.epochs);
     const context = schedulerContext({ now: () => now() + this.skewMs, membership: () => membership, emit: onEvent });
-    const faulty = faultyStore(store, faults);
     this.scheduler = new Scheduler(context, {
-      store: { ...faulty, settle: reportStopped(faulty.settle, onStopped) },
+      store: reportStopped(faultyStore(store, faults), onStopped),
       calendars: namedCalendars,
       pauseExpiry: options.pauseExpiry,
       limits: { ...limits, aheadMs: 0 },
