@@ -59,7 +59,7 @@ describe("due.load", () => {
   it("a job without a definition key does not share its definition with others", async () => {
     const jobs = await equalJobs(3);
     const ids = jobs.map((job) => job.jobId);
-    await update("task = 'unlike'", ids[1] ?? "");
+    await update("task = 'other'", ids[1] ?? "");
     const text = "update carillon.job_due set definition = null where job_id = any ($1::uuid[])";
     await h.db.query({ text }, [ids]);
     expect((await read(jobs)).map((job) => job?.definition.task)).toEqual(["same", "other", "same"]);
