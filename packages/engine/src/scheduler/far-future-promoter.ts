@@ -115,7 +115,7 @@ export class FarFuturePromoter {
     }
   }
 
-  /** The shards whose runs are due first go first: after a long stop overdue runs are promoted before the others. */
+  /** Promotes the shards with the earliest due times first, so that overdue runs precede the others after a long stop. */
   async #promote(): Promise<number> {
     const { nodeId, epochs } = this.#context.membership();
     const first = [...this.#due].sort(([, a], [, b]) => a - b).slice(0, this.#limits.shardsPerPromotion);

@@ -75,7 +75,7 @@ export class Scheduler {
   readonly #planner: DuePlanner;
   readonly #writer: DueWriter;
   readonly #promoter: RunPromoter;
-  /** The revision of the windows by which the held occurrences of a shard were last released. */
+  /** The revision of the windows by which the held occurrences of each shard were last released. */
   readonly #released = new Map<number, number>();
 
   constructor(context: SchedulerContext, deps: SchedulerDeps) {
@@ -273,7 +273,7 @@ export class Scheduler {
     return { fired: written.fired + late.fired, passed: written.passed + late.passed };
   }
 
-  /** The jobs without those whose calendars changed since their next time was computed: these are read again when they have followed. */
+  /** Returns the jobs whose next time was computed with the current calendars. The others are recomputed and read again. */
   async #upToDate(jobs: readonly DueJob[]): Promise<readonly DueJob[]> {
     const { calendarSweep } = this.#deps;
     const ids = jobs.flatMap((job) => (usesCalendars(job.definition.schedule) ? [job.jobId] : []));

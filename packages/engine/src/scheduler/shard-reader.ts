@@ -14,11 +14,11 @@ export interface ShardReaderDeps {
 }
 
 export interface ReadLimits {
-  /** How far ahead due times are held in memory. */
+  /** How far ahead rows are held in memory. */
   readonly windowMs: DurationMs;
-  /** Jobs that are read ahead, the nearest first; every shard has its share. */
+  /** The number of rows that are read ahead, the earliest first. Every shard has an equal share. */
   readonly windowEntries: number;
-  /** After a row that was locked, not yet due or refused: how long until its shard is read again. */
+  /** After a write was refused or failed, its shard is read again after this time. */
   readonly rereadAfterMs: DurationMs;
 }
 
@@ -28,25 +28,25 @@ interface Read {
 }
 
 const minShare = 16;
-/** Shards of one statement: fewer while they are full, so that a read never holds up the fires for long. */
+/** The bounds of the number of shards per statement: fewer while they are full, so that a read never delays the fires for long. */
 const minChunk = 16;
 const maxChunk = 1_024;
 const manyRows = 8_000;
 const fewRows = 1_000;
-/** A requested read waits for so many times the duration of the last one, so that hints cannot cause reads all the time. */
+/** A requested read waits for this multiple of the last read's duration, so that wakeups cannot cause reads all the time. */
 const restPerRead = 4;
 const maxRestMs = 1_000;
-/** While more than this is ready the full scan waits, for a third of its period at most: the jobs that it finds are not due yet. */
+/** While more entries than this are ready, the full scan waits for at most a third of its period: the jobs that it finds are not due yet. */
 const herd = 2_000;
 
 /**
- * Keeps the window filled: every shard each half window, and those that need it sooner. Of a queue of a shard with more than
- * its share only the nearest is held, and it is read on as that drains.
+ * Keeps the window filled: reads every shard each half window, and sooner if needed. Of a queue with more rows than its share the window holds
+ * only the earliest, and the reader reads on as they drain.
  */
 export class ShardReader {
   readonly #context: ShardReaderContext;
   readonly #deps: ShardReaderDeps;
-  /** Shards to read, and not before when. */
+  /** The shards to read, and the time before which each is not read. */
   readonly #wanted = new Map<number, Instant>();
   /** Shards that the full scan has still to read. */
   readonly #toScan = new Set<number>();
@@ -71,7 +71,7 @@ export class ShardReader {
     return this.#context.now() >= this.#nextScan;
   }
 
-  /** When the next read is due. */
+  /** The time of the next read. */
   get nextRead(): Instant {
     this.#followClock();
     if (this.#toScan.size > 0 || this.#drained().length > 0) return this.#context.now();
@@ -80,9 +80,9 @@ export class ShardReader {
     return next;
   }
 
-  /** Whether something that is due then belongs into the window; if not, a read brings it in time. */
+  /** Whether a row belongs into the window now. If not, a later read finds it in time. */
   admits({ shard, at, queue }: ReadRow): boolean {
-    // A read under way may be older than this row, and report that it read everything.
+    // A read under way may be older than this row and report that it is complete.
     return at <= this.#windowEnd && (at < this.#known.knownUntil(shard, queue) || this.#reading.has(shard));
   }
 
@@ -111,7 +111,7 @@ export class ShardReader {
     }
   }
 
-  /** Reads some of the shards that are to be read, if any; returns how many rows were read. */
+  /** Reads some of the wanted shards, if any; returns the number of rows. */
   async read(): Promise<number> {
     const now = this.#context.now();
     const { epochs, shards: held } = this.#context.membership();
@@ -122,7 +122,7 @@ export class ShardReader {
     return shards.length === 0 ? 0 : this.#fill(shards, share);
   }
 
-  /** The next scan is at most half a window away. If it is further, the clock went back, and everything that was put off is due at once. */
+  /** The next scan is at most half a window away. If it is further, the clock went back, and all delayed reads are due at once. */
   #followClock(): void {
     const now = this.#context.now();
     if (this.#nextScan <= now + this.#deps.limits.windowMs / 2) return;
@@ -138,7 +138,7 @@ export class ShardReader {
     for (const shard of held) this.#toScan.add(shard);
   }
 
-  /** The next full scan begins half a window after this one did. */
+  /** Whether the full scan may read now, or waits for a herd. */
   #mayScan(now: Instant): boolean {
     const { windowMs } = this.#deps.limits;
     const waitedMs = now - (this.#nextScan - windowMs / 2);
@@ -156,8 +156,8 @@ export class ShardReader {
   }
 
   /**
-   * Shards with a queue that is not known to the end and of which little is left, regardless of their other queues. A shard
-   * that is to be read later, after a refusal, waits.
+   * Shards with a partly read queue of which few rows are left, regardless of their other queues. A shard that waits after a refused write is
+   * not read earlier.
    */
   #drained(): number[] {
     const { window } = this.#deps;
