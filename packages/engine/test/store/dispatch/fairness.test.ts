@@ -55,8 +55,8 @@ async function sharesOfFirst(count: number): Promise<Map<number, number>> {
 
 const forAll = { namespaces: ["*"] };
 
-describe("workers that serve several namespaces", () => {
-  it("give each namespace its share by weight, over two gateways with uneven demand", async () => {
+describe("fairness between namespaces", () => {
+  it("workers that serve several namespaces give each namespace its share by weight, over two gateways with uneven demand", async () => {
     const heavy = await namespaceOf("heavy", 3, 3_000);
     const light = await namespaceOf("light", 1, 3_000);
     const other = await namespaceOf("other", 1, 3_000);
@@ -71,7 +71,7 @@ describe("workers that serve several namespaces", () => {
     for (const id of [light, other]) expect(Math.abs((shares.get(id) ?? 0) - 400)).toBeLessThan(40);
   });
 
-  it("start runs of a new namespace before older ones of others", async () => {
+  it("workers that serve several namespaces start runs of a new namespace before older ones of others", async () => {
     const busy = await namespaceOf("busy", 1, 3_000);
     const gateway = gatewayWith(50);
     const worker = await workerOver(gateway, { ...forAll, slots: 10, ahead: 0 });
@@ -86,7 +86,7 @@ describe("workers that serve several namespaces", () => {
     expect(busy).toBeGreaterThan(0);
   });
 
-  it("start runs of a namespace in rank order, over its lanes", async () => {
+  it("workers that serve several namespaces start runs of a namespace in rank order, over its lanes", async () => {
     const [other = 0] = await h.store.lanes.ensure([{ queue: "default", task: "other" }]);
     const first = await namespaceOf("first", 1, 0);
     const second = await namespaceOf("second", 1, 0);
@@ -106,7 +106,7 @@ describe("workers that serve several namespaces", () => {
     }
   });
 
-  it("give an unused share to the other namespaces", async () => {
+  it("workers that serve several namespaces give an unused share to the other namespaces", async () => {
     await namespaceOf("idle", 1_000, 0);
     await namespaceOf("small", 1_000, 3);
     await namespaceOf("busy", 1, 200);
@@ -115,7 +115,7 @@ describe("workers that serve several namespaces", () => {
     expect(new Set(worker.ids).size).toBe(203);
   });
 
-  it("use the changed weight of a namespace", async () => {
+  it("workers that serve several namespaces use the changed weight of a namespace", async () => {
     const first = await namespaceOf("first", 1, 2_000);
     const second = await namespaceOf("second", 1, 2_000);
     await h.store.namespaces.change("first", { weight: 9 }, null);
@@ -127,7 +127,7 @@ describe("workers that serve several namespaces", () => {
     expect(Math.abs((shares.get(second) ?? 0) - 100)).toBeLessThan(30);
   });
 
-  it("take runs of the namespaces that they name, and of no others [INV-7]", async () => {
+  it("workers that serve several namespaces take runs of the namespaces that they name, and of no others [INV-7]", async () => {
     const mine = await namespaceOf("mine", 1, 5);
     await namespaceOf("yours", 1, 5);
     const theirs = await namespaceOf("theirs", 1, 5);
@@ -140,12 +140,12 @@ describe("workers that serve several namespaces", () => {
     expect([shares.get(mine), shares.get(theirs)]).toEqual([5, 5]);
   });
 
-  it("cannot register for a namespace that does not exist", async () => {
+  it("workers that serve several namespaces cannot register for a namespace that does not exist", async () => {
     const open = workerOver(gatewayWith(50), { namespaces: ["nowhere"] });
     await expect(open).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("serve the same namespaces at another gateway that takes them over", async () => {
+  it("workers that serve several namespaces serve the same namespaces at another gateway that takes them over", async () => {
     const worker = await EagerWorker.over(gatewayWith(50), { ...forAll, slots: 20 });
     const id = await namespaceOf("late", 1, 0);
     const assignedIds: string[] = [];
