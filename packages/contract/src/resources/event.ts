@@ -8,6 +8,7 @@ import {
   nullable,
   object,
   stringEnum,
+  Text,
   Timestamp,
 } from "../fields.js";
 import { getErrors, type Operation } from "../operation.js";
@@ -55,11 +56,11 @@ export const Event = object("Event", {
   waited_ms: Type.Optional(Milliseconds("How long it waited for a worker since it was due")),
   delay_ms: Type.Optional(Milliseconds("The time until the next attempt")),
   duration_ms: Type.Optional(Milliseconds("The duration of its last attempt")),
-  worker_id: Type.Optional(Type.String({ description: "The worker that was declared lost" })),
-  worker: Type.Optional(Type.String({ description: "The name of the worker" })),
+  worker_id: Type.Optional(Text("The worker that was declared lost")),
+  worker: Type.Optional(Text("The name of the worker")),
   runs: Type.Optional(Count("Runs that the worker had and that others get")),
-  node_id: Type.Optional(Type.String({ description: "The node that took over shards" })),
-  from_node_id: Type.Optional(Type.String({ description: "The node that was lost" })),
+  node_id: Type.Optional(Text("The node that took over shards")),
+  from_node_id: Type.Optional(Text("The node that was lost")),
   shards: Type.Optional(Count("Shards that it took over from that node")),
   after_ms: Type.Optional(Milliseconds("Time since the last heartbeat of the lost node")),
   fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
