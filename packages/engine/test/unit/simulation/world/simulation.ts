@@ -1,6 +1,6 @@
 import type { Instant, MaintenanceWindow, ScheduleSpec } from "@carillon/core";
 import { rankByPriority } from "../../../../src/catalog/rank-run.js";
-import { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
+import { MemoryCluster } from "../../../harness/memory-cluster.js";
 import { planJob } from "../../../../src/jobs/plan-job.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import { MemoryTables, insertJob } from "../../../../src/scheduler/memory/memory-tables.js";

@@ -1,4 +1,4 @@
-import type { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
+import type { MemoryCluster } from "../../../harness/memory-cluster.js";
 import type { VirtualNode } from "./virtual-node.js";
 
 /** The owner of each shard, and the nodes that believe they own it. Shards move by the same compare-and-set as in production. */
