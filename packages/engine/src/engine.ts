@@ -186,7 +186,7 @@ export class Engine {
 
     // Queues, namespaces and breakers, as callers change them.
     queues.onPausesChanged(() => gateway.holdsChanged());
-    // What a claim did not find because it went by another revision is looked for again.
+    // Claims that were planned with an older revision took nothing: all lanes are scanned again.
     limitOwners.onChanged(() => {
       gateway.holdsChanged();
       gateway.hintAll();
@@ -249,7 +249,7 @@ export class Engine {
     return this.#context.membership().epochs.has(0);
   }
 
-  /** This incarnation of the node; changes if others declared it dead and it came back. */
+  /** This incarnation of the node; changes if other nodes declared it dead and it joined again. */
   get nodeId(): string {
     return this.#context.membership().nodeId;
   }

@@ -6,10 +6,10 @@ import { settleRows } from "../settle-fires.js";
 import {
   insertRun,
   memoryDelayed,
-  memoryTransactionReads,
-  memoryTransactionWrites,
+  memoryJobTransactionReads,
+  memoryJobTransactionWrites,
   nearest,
-} from "./memory-transaction-store.js";
+} from "./memory-job-transaction.js";
 import { type MemoryJob, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
 /** The memory tables take no SQL; a job transaction only passes this on. */
@@ -17,8 +17,8 @@ const noSql: Queryable = { query: () => Promise.reject(new Error("There is no SQ
 
 export function memoryUnitOfWork(tables: MemoryTables): JobUnitOfWork {
   return new JobUnitOfWork({
-    reads: memoryTransactionReads(tables),
-    writes: memoryTransactionWrites(tables),
+    reads: memoryJobTransactionReads(tables),
+    writes: memoryJobTransactionWrites(tables),
     transaction: (work) => tables.transaction(() => work(noSql)),
   });
 }

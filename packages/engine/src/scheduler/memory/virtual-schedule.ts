@@ -10,7 +10,7 @@ import { noCalendars } from "../../schedules/named-calendars.js";
 import { ScheduleCache } from "../../schedules/schedule-cache.js";
 import { Scheduler, type SchedulerContext } from "../scheduler.js";
 import { memoryFireStore, memoryUnitOfWork } from "./memory-fire-store.js";
-import { endRun } from "./memory-transaction-store.js";
+import { endRun } from "./memory-job-transaction.js";
 import { type MemoryRun, MemoryTables, insertJob } from "./memory-tables.js";
 
 export interface VirtualScheduleOptions {

@@ -4,7 +4,7 @@ import type { FireStore } from "../../schedules/fire-store.js";
 import { type MemoryJob, type MemoryRun, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
 /** The reads of a job transaction. The tables run one transaction at a time, so locking a row only checks that no other owner holds it. */
-export function memoryTransactionReads(tables: MemoryTables): JobTransactionReads {
+export function memoryJobTransactionReads(tables: MemoryTables): JobTransactionReads {
   const free = (jobIds: readonly string[]): string[] =>
     jobIds.filter((id) => tables.jobs.has(id) && !tables.locked.has(id)).toSorted();
   return {
@@ -74,7 +74,7 @@ function isAdmissible(tables: MemoryTables, jobId: string): boolean {
   return job !== undefined && job.due.runIds.every((id) => (tables.runs.get(id)?.state ?? "blocked") === "blocked");
 }
 
-export function memoryTransactionWrites(tables: MemoryTables): JobTransactionWrites {
+export function memoryJobTransactionWrites(tables: MemoryTables): JobTransactionWrites {
   return {
     async insertRuns(_tx, runs) {
       for (const { jobId } of runs) refusePoisoned(tables, jobId);
