@@ -25,7 +25,7 @@ import type { NotifyMode } from "../wakeups/wakeups.js";
 export interface InsertBounds {
   readonly maxBatch: number;
   readonly maxQueued: number;
-  readonly patience?: NonNullable<CoalescerOptions<never, never>["patience"]>;
+  readonly queueTimeout?: NonNullable<CoalescerOptions<never, never>["queueTimeout"]>;
 }
 
 export interface CoalescedInsertsDeps {
@@ -55,7 +55,7 @@ export class CoalescedInserts {
     const bounds: InsertBounds = {
       maxBatch: limits.insertBatch,
       maxQueued: limits.insertQueue,
-      patience: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
+      queueTimeout: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
     };
     const horizonMs = farFutureHorizonMs(limits);
     const noticeFor = (queued: readonly Queued[]): Notice | null => wakeups.noticeFor(queued);

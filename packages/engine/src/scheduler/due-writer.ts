@@ -64,7 +64,7 @@ export class DueWriter {
     for (const { job, error } of broken) {
       if (done.has(job.jobId)) emit({ type: "job.quarantined", jobId: job.jobId, error });
     }
-    refuse(jobs, done, (rest) => onRefused("due.park", rest));
+    refuse(jobs, done, (rest) => onRefused("due.quarantine", rest));
   }
 
   async #fire(

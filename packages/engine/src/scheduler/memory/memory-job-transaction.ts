@@ -3,7 +3,7 @@ import type { JobChangeStore, JobTransactionReads, JobTransactionWrites, NewJobR
 import type { FireStore } from "../../schedules/fire-store.js";
 import { type MemoryJob, type MemoryRun, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
-/** The reads of a job transaction. The tables run one transaction at a time, so locking a row only checks that no other owner holds it. */
+/** The reads of a job transaction. The tables run one transaction at a time, so a lock only checks whether another transaction holds the row. */
 export function memoryJobTransactionReads(tables: MemoryTables): JobTransactionReads {
   const free = (jobIds: readonly string[]): string[] =>
     jobIds.filter((id) => tables.jobs.has(id) && !tables.locked.has(id)).toSorted();

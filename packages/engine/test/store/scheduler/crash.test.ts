@@ -86,7 +86,7 @@ const probes: Probe[] = [
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
-      frail.breakBefore("settlement.lock_due");
+      frail.breakBefore("job_transaction.lock_due");
       await failing(tick);
     },
   },
