@@ -128,7 +128,7 @@ const fatalMutants: readonly Mutant[] = [
       noHint,
       {
         in: "engine/src/scheduler/shard-reader.ts",
-        from: "return this.#options.now() >= this.#nextScan;",
+        from: "return this.#context.now() >= this.#nextScan;",
         to: "return this.#nextScan === this.#windowEnd;",
       },
     ],

@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import { type ClaimedRun, type OnReplaced, loadStatements } from "@carillon/store";
+import { type ClaimedRun, loadStatements } from "@carillon/store";
 import { Backfills } from "./backfills/backfills.js";
 import { Breakers } from "./breakers/breakers.js";
 import { CalendarCompiler, CalendarCache } from "./calendars/calendar-cache.js";
@@ -13,7 +13,6 @@ import { Tasks } from "./catalog/tasks.js";
 import { ClusterStatus } from "./cluster/cluster-status.js";
 import { ClusterMembership } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
-import type { FailedRun } from "./events.js";
 import { DeadLetters } from "./dead-letters/dead-letters.js";
 import { DependencyRunner } from "./dependencies/dependency-runner.js";
 import { UpstreamEnds } from "./dependencies/upstream-ends.js";
@@ -25,8 +24,8 @@ import type { WaitingRuns } from "./dispatch/results/waiting-runs.js";
 import { Rescuer } from "./dispatch/sessions/rescuer.js";
 import type { WorkerLoad } from "./dispatch/sessions/served-sessions.js";
 import { Workers } from "./dispatch/sessions/workers.js";
-import { makeInserts } from "./enqueue/coalesced-inserts.js";
-import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
+import { CoalescedInserts } from "./enqueue/coalesced-inserts.js";
+import { SlotOffers } from "./enqueue/direct-insert.js";
 import { Enqueuer } from "./enqueue/enqueuer.js";
 import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { makeInsertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
@@ -41,9 +40,8 @@ import { OverlapAdmitter } from "./jobs/transaction/overlap-admitter.js";
 import { LimitAdmitter } from "./limits/limit-admitter.js";
 import { Limits } from "./limits/limits.js";
 import { Operations } from "./operations/operations.js";
-import { type EngineOptions, defaultFarFutureLimits } from "./options.js";
+import type { EngineOptions } from "./options.js";
 import { Retention } from "./runs/retention.js";
-import { announceEnded } from "./runs/run-events.js";
 import { Runs } from "./runs/runs.js";
 import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
@@ -98,24 +96,14 @@ export class Engine {
   readonly #context: EngineContext;
   readonly #membership: ClusterMembership;
   readonly #directChannel: DirectChannel;
-  readonly #inserts: ReturnType<typeof makeInserts>;
+  readonly #inserts: CoalescedInserts;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
 
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
-    const { db, store, clock, now, emit, membership, loops, wakeups, limits } = context;
+    const { db, store, clock, loops, wakeups, limits } = context;
     const statements = loadStatements(db.schema);
-    const signals = {
-      onQueued: (queued: Parameters<typeof wakeups.runsQueued>[0]) => wakeups.runsQueued(queued),
-      onDueRuns: (runs: Parameters<typeof wakeups.runsDue>[0]) => wakeups.runsDue(runs),
-      onStopped: () => wakeups.broadcast("stops"),
-      onFreed: (jobIds: readonly string[]) => {
-        if (jobIds.length > 0) wakeups.publish("overlap.freed", jobIds);
-      },
-      onFailed: (run: FailedRun) => wakeups.publish("run.failed", run),
-      onEvent: emit,
-    };
     // Cluster: which shards this node owns.
     this.#membership = new ClusterMembership(context);
 
@@ -153,35 +141,15 @@ export class Engine {
     const upstreamEnds = new UpstreamEnds(context);
     new DependencyRunner(context, { unitOfWork, upstreamEnds });
 
-    // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
-    const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
-    const horizonMs = limits.farFuture.horizonMs ?? defaultFarFutureLimits.horizonMs;
+    // Enqueue: coalesced inserts, direct dispatch, idempotency keys.
     const offers = new SlotOffers(() => clock.monotonic());
     const directChannel = new DirectChannel(context, offers);
     this.#directChannel = directChannel;
-    const inserts = makeInserts(store, {
-      maxBatch: limits.insertBatch,
-      maxQueued: limits.insertQueue,
-      queueTimeout: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
-      horizonMs,
-      onReplaced,
-      onQueued: (queued, mode) => wakeups.runsQueued(queued, mode),
-      noticeOf: (queued) => wakeups.noticeFor(queued),
-      direct: new DirectInsert({
-        store: store.directRuns,
-        offers,
-        channel: directChannel,
-        queuedNoticeFor: (queued) => wakeups.noticeFor(queued),
-      }),
-    });
+    const inserts = new CoalescedInserts(context, { offers, channel: directChannel });
     this.#inserts = inserts;
-    const insertWithReceipt = makeInsertWithReceipt(store, statements, { horizonMs, onReplaced });
-    this.enqueuer = new Enqueuer(context, {
-      catalog,
-      inserts,
-      insertWithReceipt,
-      callText: statements.get("enqueue.call").text,
-    });
+    const insertWithReceipt = makeInsertWithReceipt(context, statements);
+    const callText = statements.get("enqueue.call").text;
+    this.enqueuer = new Enqueuer(context, { catalog, inserts, insertWithReceipt, callText });
     this.idempotencyKeys = new IdempotencyKeys(context);
 
     // Jobs.
@@ -201,50 +169,8 @@ export class Engine {
     const pauseExpiry = new PauseExpiry(context, { unitOfWork, rules, upstreamEnds });
 
     // The scheduler: due jobs and runs, and far-future runs.
-    const scheduler = new Scheduler({
-      ...signals,
-      store: fires,
-      calendars: calendarCache,
-      follow: (jobIds) => calendarSweep.follow(jobIds),
-      now,
-      membership,
-      rank,
-      resumeExpired: (fence, due) => pauseExpiry.resume(fence, due),
-      onPromoted: (promoted) => wakeups.runsPromoted(promoted),
-    });
-    const farFuture = new FarFuturePromoter({
-      ...signals,
-      store: store.farFuture,
-      now,
-      membership,
-      limits: limits.farFuture,
-    });
-    loops.register("scheduler", () => ticked(scheduler));
-    loops.register("far_future", () => ticked(farFuture));
-    wakeups.on("jobs.due", (due) => {
-      for (const job of due) scheduler.jobDue(job);
-      if (due.length > 0) loops.wake("scheduler");
-    });
-    wakeups.on("runs.due", (due) => {
-      for (const run of due) scheduler.runDue(run);
-      if (due.length > 0) loops.wake("scheduler");
-    });
-    wakeups.on("shards.changed", (changed) => {
-      scheduler.readShards(changed);
-      if (changed.length > 0) loops.wake("scheduler");
-    });
-    wakeups.on("windows", () => {
-      scheduler.windowsChanged();
-      loops.wake("scheduler");
-    });
-    wakeups.on("shards.owned", ({ gained, lost }) => {
-      scheduler.forgetShards(lost);
-      farFuture.forgetShards(lost);
-      const ids = gained.map((shard) => shard.id);
-      scheduler.readShards(ids);
-      farFuture.scanShards(ids);
-      if (ids.length > 0) for (const name of ["scheduler", "far_future"] as const) loops.wake(name);
-    });
+    new Scheduler(context, { store: fires, calendars: calendarCache, calendarSweep, pauseExpiry, rank });
+    new FarFuturePromoter(context);
 
     // Webhooks.
     this.webhooks = new Webhooks(context, { queues, rank, runs: runReader, lister });
@@ -260,7 +186,7 @@ export class Engine {
 
     // Queues, namespaces and breakers, as callers change them.
     queues.onPausesChanged(() => gateway.holdsChanged());
-    // What a claim did not find because it went by another revision is looked for again.
+    // Claims that were planned with an older revision took nothing: all lanes are scanned again.
     limitOwners.onChanged(() => {
       gateway.holdsChanged();
       gateway.hintAll();
@@ -323,7 +249,7 @@ export class Engine {
     return this.#context.membership().epochs.has(0);
   }
 
-  /** This incarnation of the node; changes if others declared it dead and it came back. */
+  /** This incarnation of the node; changes if other nodes declared it dead and it joined again. */
   get nodeId(): string {
     return this.#context.membership().nodeId;
   }
@@ -375,9 +301,4 @@ export class Engine {
     this.#context.emit({ type: "clock.measured", skewMs: clock.skewMs, uncertaintyMs: clock.uncertaintyMs });
     return 10 * second;
   }
-}
-
-async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: DurationMs }): Promise<DurationMs> {
-  await part.tick();
-  return part.idleMs;
 }

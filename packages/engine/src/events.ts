@@ -1,14 +1,14 @@
 import type { DurationMs, Instant, LedgerReason, RunError } from "@carillon/core";
 
-/** Names of the classes in which jobs are fired, in their order. */
+/** The priority classes, in the order in which their jobs are fired. */
 export const classNames = ["high", "normal", "low"] as const;
 
-/** What may happen to a job at somebody's wish. */
+/** How a caller changed a job. */
 export type JobChange = "created" | "updated" | "paused" | "resumed" | "cancelled";
 
 export type ClassName = (typeof classNames)[number];
 
-/** Which run it is, so far as whoever filters events asks. */
+/** The run of an event, with the fields by which subscribers filter. */
 interface OfRun {
   readonly namespaceId: number;
   readonly runId: string;
@@ -25,18 +25,18 @@ interface FiredRun extends OfRun {
   readonly lateMs: DurationMs;
 }
 
-/** What the engine has to say. Metrics and logs subscribe; tests wait for it. */
+/** Every event of the engine. Metrics and logs subscribe to them; tests wait for them. */
 export type EngineEvent =
   | (FiredRun & { readonly type: "run.fired"; readonly trigger: "schedule" | "after" })
-  /** It was made, and waits for other runs of its job. */
+  /** The run was created and waits for other runs of its job. */
   | (FiredRun & { readonly type: "run.blocked"; readonly trigger: "schedule" | "after" })
-  /** Later than the job's misfire threshold; told beside its fire. */
+  /** The run was fired later than the job's misfire threshold; emitted after run.fired or run.blocked. */
   | (FiredRun & { readonly type: "run.late" })
-  /** It started, or ended, later than was promised of it. */
+  /** The run started or ended later than its SLA allows. */
   | (OfRun & {
       readonly type: "run.sla_breached";
       readonly term: "start" | "finish";
-      /** The end of what was promised, and how long after it. */
+      /** The time that the SLA allowed; `lateMs` counts from it. */
       readonly by: Instant;
       readonly lateMs: DurationMs;
     })
@@ -47,8 +47,8 @@ export type EngineEvent =
       readonly reason: Exclude<LedgerReason, "missed">;
       readonly count: number;
     }
-  /** It cannot be fired and is paused, so that the others are. */
-  | { readonly type: "job.parked"; readonly jobId: string; readonly error: unknown }
+  /** The job cannot be fired. It is paused so that the others can be. */
+  | { readonly type: "job.quarantined"; readonly jobId: string; readonly error: unknown }
   | {
       readonly type: "backfill.stepped";
       readonly backfillId: string;
@@ -80,16 +80,16 @@ export type EngineEvent =
     })
   | (OfRun & {
       /**
-       * run.snoozed: its handler asked to be called later, and nothing was spent. run.waiting: it goes on without a worker until its
-       * callback comes, no longer than this.
+       * run.snoozed: the handler asked to be called later; no attempt was spent. run.waiting: the run waits without a worker for its
+       * callback, at most for `delayMs`.
        */
       readonly type: "run.retried" | "run.snoozed" | "run.waiting";
       readonly delayMs: DurationMs;
     })
-  /** Its handler said how far it is. */
+  /** The handler reported progress. */
   | (OfRun & { readonly type: "run.progressed"; readonly fraction: number; readonly text: string | null })
   | {
-      /** Somebody made a job, or changed it. */
+      /** A caller created or changed a job. */
       readonly type: "job.changed";
       readonly namespaceId: number;
       readonly jobId: string;
@@ -101,7 +101,7 @@ export type EngineEvent =
       readonly queue: string;
       readonly change: "updated" | "paused" | "resumed";
     }
-  /** A worker registered with other defaults for runs of a task than those before. */
+  /** A worker registered new default options for runs of a task. */
   | { readonly type: "task.defaults_changed"; readonly namespaceId: number; readonly task: string }
   | {
       /** Runs moved from far_future_run into the hot table. */
@@ -111,7 +111,7 @@ export type EngineEvent =
   | { readonly type: "run.rescued"; readonly count: number }
   | { readonly type: "session.expired"; readonly count: number }
   | {
-      /** This node declared a worker dead, which had left so many runs. */
+      /** This node declared a worker dead that had `runs` runs. */
       readonly type: "session.lost";
       readonly namespaceId: number;
       readonly sessionId: string;
@@ -121,9 +121,9 @@ export type EngineEvent =
   | { readonly type: "shards.gained"; readonly count: number }
   | { readonly type: "shards.lost"; readonly count: number }
   | {
-      /** Shards of a node that is gone; the duration runs from its last sign of life that this node saw. */
+      /** A node took over the shards of a dead node. The duration counts from the dead node's last heartbeat that this node observed. */
       readonly type: "shards.taken_over";
-      /** Who has them now. */
+      /** The new owner. */
       readonly nodeId: string;
       readonly from: string;
       readonly count: number;
@@ -135,22 +135,22 @@ export type EngineEvent =
       readonly type: "node.dead";
       readonly nodeId: string;
       readonly name: string;
-      readonly by: "silence" | "freed_lock" | "expired_lease";
+      readonly by: "heartbeat_timeout" | "freed_lock" | "expired_lease";
     }
   | {
-      /** This node's clock left the tolerance, or came back into it. */
+      /** This node's clock left the tolerance, or is within it again. */
       readonly type: "node.skewed" | "node.in_time";
       readonly skewMs: DurationMs;
       readonly toleranceMs: DurationMs;
     }
   | {
-      /** The host's clock minus the database's, and how far off that may be. */
+      /** The host's clock minus the database's, and the error of that estimate. */
       readonly type: "clock.measured";
       readonly skewMs: DurationMs;
       readonly uncertaintyMs: DurationMs;
     }
-  | { readonly type: "leases.voided"; readonly lineage: string; readonly remembered: string }
-  | { readonly type: "lineage.unknown"; readonly reason: unknown }
+  | { readonly type: "leases.voided"; readonly timeline: string; readonly remembered: string }
+  | { readonly type: "timeline.unknown"; readonly reason: unknown }
   | { readonly type: "write.refused"; readonly statement: string; readonly count: number }
   | { readonly type: "loop.failed"; readonly loop: string; readonly error: unknown };
 
@@ -163,7 +163,7 @@ export interface FailedRun {
   readonly error: RunError;
 }
 
-/** Where the engine emits its events. Components of the node subscribe by type, the node's owner to all of them. */
+/** Distributes the engine's events. Components subscribe by type; `onEvent` receives all events. */
 export class EngineEvents {
   readonly #onEvent: OnEngineEvent | undefined;
   readonly #listeners = new Map<EngineEvent["type"], ((event: never) => void)[]>();

@@ -9,55 +9,55 @@ export interface EngineOptions {
   readonly random: Random;
   readonly newId: () => string;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
-  /** No other node can be alive; see RowRegistryOptions. */
+  /** Set if no other node can be alive; see RowRegistryOptions. */
   readonly alone: boolean;
-  /** Decides who is a member and who owns which shard; PostgreSQL itself does when this is left out. */
+  /** Keeps cluster membership and shard ownership in etcd. PostgreSQL keeps them by default. */
   readonly etcd?: EtcdOptions;
-  /** It stores jobs and runs and leaves firing them and handing them out to others. */
+  /** This node only stores jobs and runs; other nodes fire and dispatch them. */
   readonly enqueueOnly?: boolean;
   readonly onEvent?: OnEngineEvent;
   readonly limits?: Partial<EngineLimits>;
 }
 
 export interface EtcdOptions {
-  /** Such as http://127.0.0.1:2379; tried in turn. */
+  /** For example http://127.0.0.1:2379. A client tries them in turn. */
   readonly endpoints: readonly string[];
-  /** The beginning of every key; clusters that share an etcd differ in it. */
+  /** The prefix of every key. Clusters that share an etcd need different prefixes. */
   readonly prefix: string;
 }
 
-/** Every bound of the engine, with its default below. */
+/** The bounds of the engine; their defaults are below. */
 export interface EngineLimits {
   /** How long a silent node keeps its shards. */
   readonly leaseMs: DurationMs;
-  /** A node whose wall clock is further from the database's leaves the shards to the others. */
+  /** A node whose wall clock differs more from the database's releases its shards to other nodes. */
   readonly skewToleranceMs: DurationMs;
   /** How long a silent worker keeps its runs. */
   readonly workerTimeoutMs: DurationMs;
-  /** A run whose hint was lost is found after at most this time. */
+  /** A full scan finds a run whose wakeup was lost after at most this time. */
   readonly fullScanIntervalMs: DurationMs;
-  /** How often a run may lose its worker before it is given up. */
+  /** How often a run may lose its worker before it fails. */
   readonly maxLosses: number;
-  /** Runs that one statement ends or claims at most. */
+  /** The most runs that one statement ends or claims. */
   readonly claimBatch: number;
   readonly insertBatch: number;
   readonly insertQueue: number;
-  /** What is to be written is refused when it has waited this long. */
+  /** A write that has waited this long in the queue is refused. */
   readonly insertQueueTimeoutMs: DurationMs;
   readonly rescueBatch: number;
-  /** Dedupe keys that one pass of the sweep looks at. */
+  /** Dedupe keys that one pass of the sweep reads. */
   readonly sweepBatch: number;
-  /** How long a change of a job waits for whoever holds the job. */
+  /** How long a change of a job waits for a transaction that holds the job's row. */
   readonly changeLockTimeoutMs: DurationMs;
-  /** Callers that may wait for the end of a run. */
+  /** The number of callers that may wait for the end of a run at the same time. */
   readonly runWaiters: number;
-  /** A webhook endpoint that takes nothing for so long is disabled. */
+  /** A webhook whose deliveries have failed for this long is disabled. */
   readonly webhookFailingMs: DurationMs;
-  /** Days before today whose runs are kept, with what was done about them and the kinds of their errors. */
+  /** Days before today whose ended runs are kept, with their redrives and error groups. */
   readonly historyDays: number;
   /** Days before today whose logs are kept. */
   readonly logDays: number;
-  /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
+  /** The size of the cache of compiled schedules, about 2 KB each. Jobs with the same rule share an entry. */
   readonly compiledSchedules: number;
   /** Limits of the far-future promoter that differ from its defaults. */
   readonly farFuture: Partial<FarFutureLimits>;
@@ -98,6 +98,11 @@ export interface FarFutureLimits {
   readonly batch: number;
   /** Shards per promotion: each costs a lock and a descent of the index. */
   readonly shardsPerPromotion: number;
+}
+
+/** A run that is due later than this from now is stored in far_future_run. */
+export function farFutureHorizonMs({ farFuture }: Pick<EngineLimits, "farFuture">): DurationMs {
+  return farFuture.horizonMs ?? defaultFarFutureLimits.horizonMs;
 }
 
 export const defaultFarFutureLimits: FarFutureLimits = Object.freeze({

@@ -5,54 +5,54 @@ export type JobRef = { readonly id: string } | { readonly key: string };
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** What to pass as `after` for the next page; null at the end. A page may be short, or empty, before the last. */
+  /** Pass it as `after` to read the next page; null at the end. A page before the last may be short or empty. */
   readonly next: string | null;
 }
 
-/** A page of rows of which one more than the page holds was read. */
+/** Expects one row more than the page holds: that row shows that there is a next page. */
 export function toPage<Row>(rows: readonly Row[], pageSize: number, placeOf: (row: Row) => string): Page<Row> {
   const shown = rows.slice(0, pageSize);
   const last = shown.at(-1);
   return { rows: shown, next: rows.length > pageSize && last !== undefined ? placeOf(last) : null };
 }
 
-/** Keyset page: newest first unless said otherwise. `after` is a `next` of this list. */
+/** A keyset page, newest first by default. `after` is a `next` of the same list. */
 export interface PageRequest {
   readonly pageSize: number;
   readonly after?: string;
   readonly oldestFirst?: boolean;
 }
 
-/** How many rows a list has. */
+/** The number of rows of a list. */
 export interface Total {
   readonly count: number;
   readonly accuracy: "exact" | "estimate" | "at_least";
 }
 
-/** By the planner's statistics, which costs nothing, or by counting, which ends at a bound. */
+/** estimate: from the planner's statistics, which is free. exact: by counting, up to a bound. */
 export type TotalRequest = "estimate" | "exact";
 
-/** How long a caller waits for the end of a run. */
+/** A caller's wait for the end of a run. */
 export interface WaitRequest {
   readonly waitMs: DurationMs;
-  /** Fires when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal?: AbortSignal;
 }
 
-/** Who changes a job, and on what condition. */
+/** The caller of a change of a job, and the caller's condition. */
 export interface ChangeContext {
-  /** Kept with the change; null where nobody said who they are. */
+  /** Kept with the change; null if the caller is not known. */
   readonly actor: string | null;
-  /** The job must have this version, or the change is refused with precondition_failed. */
+  /** If the job has another version, the change is refused with precondition_failed. */
   readonly ifVersion?: number;
-  /** Kept with what the change makes: a run, a backfill. */
+  /** Kept in the transaction that stores the change's run or backfill. */
   readonly receipt?: Receipt;
-  /** The runs that the change makes go on in this trace, those that it makes later too. */
+  /** The trace that the runs of this change continue, also runs that are created later. */
   readonly trace?: TraceContext;
 }
 
-/** Ties what a call does to its idempotency key: both commit, or neither. */
+/** Ties the effect of a call to its idempotency key: both commit, or neither does. */
 export interface Receipt {
-  /** Inside the transaction of the effect. Throws idempotency_in_progress when somebody else has taken the key over. */
+  /** Called inside the transaction of the effect. Throws idempotency_in_progress if another call has taken the key over. */
   keep(tx: Queryable, effect: Effect): Promise<void>;
 }

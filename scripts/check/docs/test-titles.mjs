@@ -25,7 +25,7 @@ export function testTitles(source) {
       while (enclosing.length > 0 && enclosing.at(-1).end <= at) enclosing.pop();
       if (call.isOff) call.end = endOfGroup(source, call.opening);
       else if (call.title !== null) {
-        titles.push({ title: call.title, full: [...enclosing.map((outer) => outer.title), call.title].join(" ") });
+        titles.push({ title: call.title, full: [...enclosing.map((outer) => outer.title), call.title].join(": ") });
         if (source.startsWith("describe", at))
           enclosing.push({ title: call.title, end: endOfGroup(source, call.opening) });
       }

@@ -50,7 +50,7 @@ edit("no 7"); submit.test("no 8"); describe(name, () => it("yes", () => {}));`;
 
   it("puts the titles of the enclosing blocks before the title of a test", () => {
     const source = 'describe("a", () => { describe("b", () => { it("c", f); }); it("d", f); }); it("e", f);';
-    expect(testTitles(source).map(({ full }) => full)).toEqual(["a", "a b", "a b c", "a d", "e"]);
+    expect(testTitles(source).map(({ full }) => full)).toEqual(["a", "a: b", "a: b: c", "a: d", "e"]);
   });
 });
 

@@ -33,7 +33,7 @@ export async function ensureLanes(
   });
 }
 
-/** Specs of one call mostly share everything but the payload: their lane is looked up once. */
+/** The specs of one call mostly differ only in the payload, so their lane is looked up once. */
 function sharesLane(spec: LaneSpec, before: LaneSpec | undefined): boolean {
   return spec.task === before?.task && spec.queue === before.queue && spec.policy === before.policy;
 }

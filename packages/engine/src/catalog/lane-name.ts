@@ -10,9 +10,9 @@ import {
 import type { LaneName } from "@carillon/store";
 
 /**
- * The lane of a run. One that may be begun at most once is never handed out ahead: who is given it begins it. Runs of a strict
- * queue lie apart from others; whether a queue is strict never changes, so a node that knows the queue is sure of it. Runs with
- * limits lie where nobody is served from, until they are admitted.
+ * The lane of a run. An at-most-once run has a lane that is never claimed ahead: the worker that gets the run starts it. Runs of a strict
+ * queue have lanes of their own; whether a queue is strict never changes, so a node that knows the queue cannot be wrong. Runs with limits
+ * wait in a gated lane, which no gateway claims from, until they are admitted.
  */
 export function laneNameOf(
   run: {
@@ -30,7 +30,7 @@ export function laneNameOf(
   return { queue, task, kind: isOnce ? "solo" : "plain", requires };
 }
 
-/** Refuses names that are the product's own, and limits that no run of this definition could ever be held to. */
+/** Refuses names that Carillon reserves, and limits that cannot be evaluated for a run of this definition. */
 export function refuseUnusable(
   run: {
     readonly queue: string;
@@ -49,14 +49,14 @@ export function refuseUnusable(
   checkLimits(policy);
   if (run.hasRunPayload !== true) keyedLimits(policy, { task, jobId: null, payload });
   if (order?.kind !== "strict") return;
-  const detail = `the queue ${JSON.stringify(queue)} is strict: it has one run at a time, in order, and takes no other limits; use another queue`;
+  const detail = `The queue ${JSON.stringify(queue)} is strict: it runs one run at a time, in order, and takes no other limits. Use another queue.`;
   throw new CarillonError("limit_invalid", detail);
 }
 
-/** Runs under these names do the product's own work: nobody else may ask for it. */
+/** Runs with these names do Carillon's own work, so callers cannot create them. */
 function refuseOwnName(pointer: string, name: string): void {
   if (!name.startsWith("carillon:")) return;
-  const detail = `${JSON.stringify(name)} begins with carillon:, as the product's own names do; take another`;
+  const detail = `${JSON.stringify(name)} begins with carillon:, which is reserved. Use another name.`;
   throw new CarillonError("field_invalid", `${pointer}: ${detail}`, {
     items: [{ pointer, code: "field_invalid", detail }],
   });

@@ -22,7 +22,7 @@ export class LimitOwnerCache {
     return this.#known.owners;
   }
 
-  /** Runs of the queue wait for limits of the queue itself, or of its namespace. */
+  /** Whether the queue or its namespace has limits. */
   isLimited(namespaceId: number, queue: string): boolean {
     if (this.#keys.size === 0) return false;
     return this.#keys.has(keyOf({ namespaceId, queue })) || this.#keys.has(keyOf({ namespaceId, queue: null }));
@@ -35,7 +35,7 @@ export class LimitOwnerCache {
 
   async refresh(): Promise<void> {
     const known = await this.#read();
-    // Of two concurrent reads the earlier one may be answered last.
+    // Of two concurrent reads the earlier one may return last.
     if (known.revision <= this.#known.revision) return;
     this.#known = known;
     this.#keys = new Set(known.owners.map(keyOf));

@@ -33,14 +33,14 @@ export class NamespaceCache {
 
   async refresh(): Promise<void> {
     for (const namespace of await this.#store.list()) {
-      // Of two concurrent reads the earlier one may be answered last.
+      // Of two concurrent reads the earlier one may return last.
       if (namespace.version < (this.#known.get(namespace.id)?.version ?? 0)) continue;
       this.#known.set(namespace.id, namespace);
     }
   }
 }
 
-/** The tenants: every job, run, queue and worker belongs to one. Every node follows a change within a second. */
+/** The namespaces: every job, run, queue and worker belongs to one. Every node applies a change within a second. */
 export class Namespaces {
   readonly #store: NamespaceStore;
   readonly #catalog: ChangeAnnouncer;
@@ -66,7 +66,7 @@ export class Namespaces {
   /** Throws namespace_taken. */
   async create(name: string, weight: number): Promise<NamespaceView> {
     const created = await this.#store.create(name, weight);
-    if (created === null) throw new CarillonError("namespace_taken", `There is a namespace ${name} already.`);
+    if (created === null) throw new CarillonError("namespace_taken", `The namespace ${name} already exists.`);
     await this.#catalog.announceChange();
     return created;
   }

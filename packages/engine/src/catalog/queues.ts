@@ -17,7 +17,7 @@ import type { ChangeAnnouncer } from "./namespaces.js";
  * Reading this many revisions back finds it.
  */
 const revisionsBack = 100;
-/** A queue that a caller's own transaction made may become visible much later: one read in this many reads all queues. */
+/** A queue that a caller's own transaction created may become visible much later: one read in this many reads all queues. */
 const readsUntilAll = 60;
 
 /** The queues as this node last read them. */
@@ -65,7 +65,7 @@ export class QueueCache {
   async ensure(namespaceId: number, names: Iterable<string>): Promise<void> {
     const missing: QueueName[] = [];
     for (const name of new Set(names)) if (!this.isKnown(namespaceId, name)) missing.push({ namespaceId, name });
-    // A queue that another transaction inserted after this statement's snapshot is in neither half of the answer: ask once more.
+    // A queue that another transaction inserted after this statement's snapshot is in neither half of the result: a second try finds it.
     for (let round = 0; round < 2 && missing.some(({ name }) => !this.isKnown(namespaceId, name)); round++)
       this.#remember(await this.#store.ensure(missing));
   }
@@ -94,7 +94,7 @@ export class QueueCache {
   }
 }
 
-/** A pause as a caller requests it. It replaces a pause that is in force, except for when that began. */
+/** A pause as a caller requests it. It replaces a pause that is in force and keeps its beginning. */
 export interface QueuePauseSpec {
   readonly reason: string | null;
   readonly until: Instant | null;
@@ -105,18 +105,18 @@ export interface QueueChange {
   readonly order?: OrderKind;
   /** null: the order's default. */
   readonly boundMs?: DurationMs | null;
-  /** null takes the limit away. */
+  /** null removes the limit. */
   readonly concurrency?: QueueLimits["concurrency"] | null;
   readonly rateLimit?: QueueLimits["rateLimit"] | null;
 }
 
 const defaultState: NewQueueState = { order: { kind: "priority" }, pause: null, limits: null };
-/** Runs of one lane that are counted. */
+/** The most runs of one lane that are counted. */
 const maxCounted = 10_000;
-/** Queues that one statement counts. */
+/** The number of queues that one statement counts. */
 const queuesPerStatement = 20;
 
-/** Queues of a namespace, by name. A queue is made with its first use, or by the first change of it. */
+/** The queues of a namespace. A queue is created by its first use or by its first change. */
 export class Queues {
   readonly #context: Pick<EngineContext, "store" | "now" | "namespaceId" | "inNamespace" | "emit">;
   readonly #catalog: ChangeAnnouncer;
@@ -151,7 +151,7 @@ export class Queues {
     });
   }
 
-  /** Gateways claim nothing more from the queue; schedules go on firing. */
+  /** Gateways stop claiming from the queue; schedules go on firing. */
   pause(
     namespace: string,
     name: string,
@@ -172,7 +172,7 @@ export class Queues {
     }));
   }
 
-  /** null when there is no such queue. */
+  /** null if the queue does not exist. */
   stats(namespace: string, name: string): Promise<QueueStats | null> {
     const { queues } = this.#context.store;
     return this.#context.inNamespace(namespace, async (id) => {
@@ -181,7 +181,7 @@ export class Queues {
     });
   }
 
-  /** Of the queues that exist, by name. */
+  /** The statistics of the queues that exist, by name. */
   statsOfMany(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, QueueStats>> {
     return this.#context.inNamespace(namespace, async (id) => {
       const found = new Map<string, QueueStats>();
@@ -212,7 +212,7 @@ export class Queues {
   }
 }
 
-/** Another order has another default bound: the bound that was set goes, unless the change sets one. */
+/** Another order has another default bound, so a change of the order drops the old bound unless it sets a new one. */
 function changedOrder(before: QueueOrder, { order: kind = before.kind, boundMs }: QueueChange): QueueOrder {
   const kept = kind === before.kind ? before.boundMs : undefined;
   const bound = boundMs === undefined ? kept : (boundMs ?? undefined);
@@ -233,12 +233,12 @@ function strictTakesNoLimits(name: string): CarillonError {
   return new CarillonError("limit_invalid", detail);
 }
 
-/** Runs of a strict queue lie in lanes of their own, which no other claim reads: a node that queues a run must be sure of the order. */
+/** Runs of a strict queue have lanes of their own, so a node that queues a run must know for certain whether the queue is strict. */
 function orderFixed(name: string, { kind }: QueueOrder): CarillonError {
   const detail =
     kind === "strict"
-      ? `The queue ${JSON.stringify(name)} is strict and stays so. Use another queue.`
-      : `The queue ${JSON.stringify(name)} was made with the order ${kind} and cannot become strict. Make a queue strict before its first use, or use another queue.`;
+      ? `The queue ${JSON.stringify(name)} is strict and cannot change its order. Use another queue.`
+      : `The queue ${JSON.stringify(name)} was created with the order ${kind} and cannot become strict. Make a queue strict before its first use, or use another queue.`;
   return new CarillonError("queue_order_fixed", detail);
 }
 

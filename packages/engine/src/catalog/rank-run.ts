@@ -1,6 +1,6 @@
 import { type DurationMs, type Instant, type QueueOrder, type RankedRun, rankOf } from "@carillon/core";
 
-/** What the place of a run in its queue depends on. */
+/** The properties of a run that decide its place in its queue. */
 export interface RunToRank {
   readonly namespaceId: number;
   readonly queue: string;
@@ -13,11 +13,11 @@ export interface RunToRank {
 /** The rank of a run that is about to be queued. */
 export type RankRun = (run: RunToRank) => number;
 
-/** As in a queue of which nothing else was said. */
+/** The rank in a queue with the default order. */
 export const rankByPriority: RankRun = ({ dueMs, priority }) => rankOf({ dueMs, priority });
 
 export interface RankSources {
-  /** null: the usual order. */
+  /** null: the default order. */
   readonly orderOf: (namespaceId: number, queue: string) => QueueOrder | null;
   readonly expectedMs: (namespaceId: number, queue: string, task: string) => DurationMs | null;
 }
@@ -34,4 +34,10 @@ export function rankRunBy({ orderOf, expectedMs }: RankSources): RankRun {
     const expected = expectedMs(run.namespaceId, run.queue, run.task);
     return rankOf(expected === null ? ranked : { ...ranked, expectedMs: expected }, order);
   };
+}
+
+/** The class in which due jobs of a priority are read and fired: 0 is the first. */
+export function priorityClass(priority: number): 0 | 1 | 2 {
+  if (priority >= 7) return 0;
+  return priority >= 3 ? 1 : 2;
 }

@@ -1,18 +1,19 @@
 import type { DurationMs } from "@carillon/core";
 import type { ExpectedDuration, TaskOfQueue } from "@carillon/store";
-/** How much the newest run counts. */
+
+/** The weight of the newest run in the average. */
 const weight = 0.1;
-/** What differs by less from what was written is not written again. */
+/** An average that differs by less than this share from its written value is not written again. */
 const tolerance = 0.1;
-/** Tasks that are remembered; further ones count as short. */
-const mostTasks = 10_000;
+/** The number of tasks whose durations are kept. Runs of other tasks count as short. */
+const maxTasks = 10_000;
 
 interface Average extends TaskOfQueue {
   ms: DurationMs;
   written: DurationMs | null;
 }
 
-/** How long runs of tasks take, as seen by this node and, more seldom, by others. Only an estimate: it may be forgotten. */
+/** The average durations of tasks: of runs on this node at once, of runs on other nodes every minute. Only an estimate, which may be lost. */
 export class TaskDurations {
   readonly #averages = new Map<string, Average>();
 
@@ -20,16 +21,16 @@ export class TaskDurations {
     return this.#averages.get(keyOf(namespaceId, queue, task))?.ms ?? null;
   }
 
-  /** A run took so long. */
+  /** Adds the duration of one run. */
   note({ namespaceId, queue, task }: TaskOfQueue, durationMs: DurationMs): void {
     const key = keyOf(namespaceId, queue, task);
     const known = this.#averages.get(key);
     if (known !== undefined) known.ms += weight * (durationMs - known.ms);
-    else if (this.#averages.size < mostTasks)
+    else if (this.#averages.size < maxTasks)
       this.#averages.set(key, { namespaceId, queue, task, ms: durationMs, written: null });
   }
 
-  /** What is worth writing down; from now on it counts as written. */
+  /** Returns the averages that have changed enough to be written, and marks them as written. */
   takeChanged(): ExpectedDuration[] {
     const changed: ExpectedDuration[] = [];
     for (const average of this.#averages.values()) {
@@ -41,11 +42,11 @@ export class TaskDurations {
     return changed;
   }
 
-  /** What all nodes together found. */
+  /** Takes over the averages of all nodes. */
   learn(durations: readonly ExpectedDuration[]): void {
     for (const { namespaceId, queue, task, expectedMs } of durations) {
       const key = keyOf(namespaceId, queue, task);
-      if (!this.#averages.has(key) && this.#averages.size >= mostTasks) continue;
+      if (!this.#averages.has(key) && this.#averages.size >= maxTasks) continue;
       this.#averages.set(key, { namespaceId, queue, task, ms: expectedMs, written: expectedMs });
     }
   }

@@ -113,3 +113,8 @@ export class ShardTable {
     return this.#rows;
   }
 }
+
+/** The shard of a job, or of a run without a job: the last bits of its id, which are random in every UUID that Carillon creates. */
+export function shardOf(uuid: string, shards: number): number {
+  return Number.parseInt(uuid.slice(-6), 16) % shards;
+}

@@ -1,13 +1,16 @@
 import type { DueRun, NewRun, Queued, StoredRun } from "@carillon/store";
 import type { Wakeups } from "../wakeups/wakeups.js";
 
-export interface MadeRun {
+export interface NewlyStoredRun {
   readonly run: NewRun;
   readonly stored: StoredRun;
 }
 
-/** Wakes the gateways of stored runs that are queued, and the schedulers of those that wait for their time. */
-export function announceStored(wakeups: Pick<Wakeups, "runsQueued" | "runsDue">, runs: readonly MadeRun[]): void {
+/** Wakes the gateways for stored runs that are queued, and the schedulers for those that wait for their time. */
+export function announceStored(
+  wakeups: Pick<Wakeups, "runsQueued" | "runsDue">,
+  runs: readonly NewlyStoredRun[],
+): void {
   const queued: Queued[] = [];
   const due: DueRun[] = [];
   for (const { run, stored } of runs) {

@@ -9,20 +9,20 @@ import {
   toRunBatch,
 } from "@carillon/store";
 
-/** Runs that are stored for a worker of this process: it gets them by a call. */
+/** Delivers runs that are stored for a worker of this process, by a call. */
 export interface LocalDelivery {
   stored(at: Instant): void;
-  /** They were not stored for it, or the answer was lost. */
+  /** The runs were not stored for the worker, or the outcome is unknown. */
   failed(): void;
 }
 
-/** Reaches the gateways that made offers: the direct channel of dispatch. */
+/** The part of dispatch's direct channel that reaches the gateways which sent offers. */
 export interface OfferChannel {
-  /** The gateway of this process: its workers come first. */
+  /** The gateway of this process. Its offers are preferred. */
   readonly gatewayId: string;
-  /** For an offer of this process itself; null: it is another's. */
+  /** null: the offer is another process's. */
   expectLocal(offer: SlotOffer, runs: readonly NewRun[]): LocalDelivery | null;
-  /** The notice for the gateway elsewhere that made the offer; null: it would be too long. */
+  /** The notice for the gateway of another process that sent the offer; null: it would be too long. */
   noticeFor(offer: SlotOffer, number: number, runs: readonly NewRun[]): Notice | null;
 }
 
@@ -30,17 +30,17 @@ export interface DirectInsertOptions {
   readonly store: Pick<DirectRunStore, "insert">;
   readonly offers: Pick<SlotOffers, "find" | "nextUse" | "use" | "refused">;
   readonly channel: OfferChannel;
-  /** The notice for all gateways, if the runs are queued after all. */
+  /** The notice for all gateways, which the statement sends if it queues the runs instead. */
   readonly queuedNoticeFor: (queued: readonly Queued[]) => Notice | null;
 }
 
 export interface DirectInserted {
   readonly at: Instant;
-  /** The worker has them. Otherwise they are queued: the offer did not hold any more. */
+  /** false: the offer was no longer valid, and the runs were queued. */
   readonly isAssigned: boolean;
 }
 
-/** Stores runs as those of a worker that offered a slot: one commit between the call and the handler instead of two. */
+/** Stores runs as claimed by a worker that offered a slot: one commit between the call and the handler instead of two. */
 export class DirectInsert {
   readonly #options: DirectInsertOptions;
 
@@ -48,7 +48,7 @@ export class DirectInsert {
     this.#options = options;
   }
 
-  /** null: there is no offer for the runs, and they are not stored. */
+  /** null: there is no offer for these runs, and nothing was stored. */
   async insert(runs: readonly NewRun[]): Promise<DirectInserted | null> {
     const { store, offers, channel, queuedNoticeFor } = this.#options;
     const [first] = runs;
@@ -79,11 +79,11 @@ interface OpenOffer {
   readonly offer: SlotOffer;
   readonly until: DurationMs;
   left: number;
-  /** How often it was used. */
+  /** How often the offer was used. */
   uses: number;
 }
 
-/** The slots that gateways offered for runs that are stored here. */
+/** The slots that gateways offered for runs that this node stores. */
 export class SlotOffers {
   readonly #monotonic: () => DurationMs;
   readonly #byLane = new Map<string, Map<string, OpenOffer>>();
@@ -92,7 +92,7 @@ export class SlotOffers {
     this.#monotonic = monotonic;
   }
 
-  /** The latest of a gateway for a lane counts. */
+  /** Replaces the gateway's earlier offer for the lane. */
   put(offer: SlotOffer): void {
     const key = keyOf(offer);
     const offers = this.#byLane.get(key) ?? new Map<string, OpenOffer>();
@@ -102,7 +102,7 @@ export class SlotOffers {
     } else this.#drop(key, offer.gatewayId);
   }
 
-  /** An offer for so many runs: of those that suffice, this node's own, else the one with the most slots left. */
+  /** Finds an offer with at least `count` slots: this node's own, or else the one with the most slots left. */
   find(lane: { readonly lane: number; readonly namespaceId: number }, count: number, own?: string): SlotOffer | null {
     if (this.#byLane.size === 0) return null;
     const key = keyOf(lane);
@@ -117,7 +117,7 @@ export class SlotOffers {
     return largest?.offer ?? null;
   }
 
-  /** The number of its next use, from 1. */
+  /** The number of the offer's next use, from 1. */
   nextUse(offer: SlotOffer): number {
     return (this.#find(offer)?.uses ?? 0) + 1;
   }
@@ -129,7 +129,7 @@ export class SlotOffers {
     open.uses++;
   }
 
-  /** It did not hold any more. */
+  /** Drops an offer that is no longer valid. */
   refused(offer: SlotOffer): void {
     this.#drop(keyOf(offer), offer.gatewayId);
   }

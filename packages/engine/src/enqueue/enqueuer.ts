@@ -1,28 +1,27 @@
-import { type EnqueueSpec, canonicalUuid, defaultFiringPolicy, storedLabels } from "@carillon/core";
-import { type DueRun, type Queued, type SearchPaths, jsonOrNull, jsonParam, timestampParam } from "@carillon/store";
+import { type EnqueueSpec, canonicalUuid, storedLabels } from "@carillon/core";
+import { type SearchPaths, jsonOrNull, jsonParam, timestampParam } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
 import { refuseUnusable } from "../catalog/lane-name.js";
 import type { EngineContext, InNamespace } from "../context.js";
 import type { Receipt } from "../requests.js";
 import { RunReader } from "../runs/run-reader.js";
 import { type RunView, newRunView } from "../runs/run-view.js";
-import type { Inserts } from "./coalesced-inserts.js";
+import type { CoalescedInserts } from "./coalesced-inserts.js";
 import type { EnqueuedRun, TransactionQuery } from "./enqueue.js";
 import type { InsertWithReceipt } from "./idempotency/insert-with-receipt.js";
 import { IdempotentEnqueuer } from "./idempotent-enqueuer.js";
 import { RunEnqueuer, duplicateOf } from "./run-enqueuer.js";
 import { declareSearchPaths } from "./search-paths.js";
 
-/** The part of the context that enqueueing uses. */
 type EnqueueContext = Pick<EngineContext, "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"> & {
   readonly wakeups: Pick<EngineContext["wakeups"], "runsQueued" | "runsDue">;
 };
 
 export interface EnqueuerDeps {
   readonly catalog: Catalog;
-  readonly inserts: Inserts;
+  readonly inserts: Pick<CoalescedInserts, "runs" | "runsNow" | "deduped">;
   readonly insertWithReceipt: InsertWithReceipt;
-  /** Calls the database's own function. */
+  /** The statement that calls the SQL function carillon.enqueue. */
   readonly callText: string;
 }
 
@@ -36,28 +35,11 @@ export class Enqueuer {
   readonly #searchPaths: Pick<SearchPaths, "declare">;
 
   constructor(context: EnqueueContext, { catalog, inserts, insertWithReceipt, callText }: EnqueuerDeps) {
-    const { store, inNamespace, newId, now, shardCount: shards, limits, wakeups } = context;
+    const { store, inNamespace } = context;
     this.#inNamespace = inNamespace;
     this.#callText = callText;
-    const planner = {
-      newId,
-      now,
-      shards,
-      rank: catalog.rank,
-      catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
-      onQueued: (queued: readonly Queued[]) => wakeups.runsQueued(queued),
-      onDueRuns: (runs: readonly DueRun[]) => wakeups.runsDue(runs),
-    };
-    this.#enqueuer = new RunEnqueuer({
-      ...planner,
-      chunk: limits.insertBatch,
-      lanes: store.lanes,
-      queues: catalog.queues,
-      insertNow: inserts.runsNow,
-      insertRun: inserts.runs,
-      insertDeduped: inserts.deduped,
-    });
-    this.#idempotent = new IdempotentEnqueuer({ ...planner, insertWithReceipt, enqueuer: this.#enqueuer });
+    this.#enqueuer = new RunEnqueuer(context, { catalog, inserts });
+    this.#idempotent = new IdempotentEnqueuer(context, { enqueuer: this.#enqueuer, insertWithReceipt });
     this.#runs = new RunReader(store.reads);
     this.#searchPaths = store.searchPaths;
   }
@@ -78,20 +60,17 @@ export class Enqueuer {
   ): Promise<{ readonly run: RunView; readonly isNew: boolean }> {
     return this.#inNamespace(namespace, async (id) => {
       if (spec.policy.searchable !== undefined) await declareSearchPaths(this.#searchPaths, id, [spec]);
-      const {
-        id: runId,
-        isNew,
-        made,
-      } = await (receipt === undefined
+      const accepted = await (receipt === undefined
         ? this.#enqueuer.enqueue(id, spec)
         : this.#idempotent.enqueue(id, spec, receipt));
-      const run = made === null ? await this.#runs.find(id, runId) : newRunView(made.run, made.stored);
+      const { id: runId, isNew, created } = accepted;
+      const run = created === null ? await this.#runs.find(id, runId) : newRunView(created.run, created.stored);
       if (run === null) throw new Error(`Run ${runId} was stored and cannot be found.`);
       return { run, isNew };
     });
   }
 
-  /** In the caller's transaction: the run exists if that commits. */
+  /** Enqueues in the caller's transaction: the run exists if that commits. */
   enqueueIn(
     tx: TransactionQuery,
     namespace: string,
@@ -100,7 +79,7 @@ export class Enqueuer {
   ): Promise<{ readonly id: string; readonly isNew: boolean }> {
     return this.#inNamespace(namespace, async (id) => {
       await declareSearchPaths(this.#searchPaths, id, [spec]);
-      // Outside that transaction: other callers that need the same new queue or lane would wait for its end.
+      // Outside the caller's transaction: inside it, other callers that need the same new queue or lane would wait for its end.
       await this.#enqueuer.prepare(id, [spec]);
       return enqueueInTransaction(tx, this.#callText, { namespace, spec, notify });
     });
@@ -123,13 +102,13 @@ export class Enqueuer {
 export interface TransactionRequest {
   readonly namespace: string;
   readonly spec: EnqueueSpec;
-  /** Whether the commit tells whoever waits. */
+  /** Whether the commit notifies gateways and schedulers. */
   readonly notify: boolean;
 }
 
 /**
- * Asks for a run over somebody's own connection, by the database's function. All values are texts, numbers, booleans or null, which every
- * driver sends alike.
+ * Calls the SQL function carillon.enqueue over the caller's connection. All values are texts, numbers, booleans or null, which every driver
+ * sends in the same way.
  */
 async function enqueueInTransaction(
   tx: TransactionQuery,
@@ -138,9 +117,9 @@ async function enqueueInTransaction(
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const { spec } = request;
   refuseUnusable(spec, null);
-  const answer = rowOf(await tx.query(text, valuesOf(request)));
-  if (!answer.isNew && spec.dedupe?.on === "reject") throw duplicateOf(spec, answer.id);
-  return answer;
+  const row = rowOf(await tx.query(text, valuesOf(request)));
+  if (!row.isNew && spec.dedupe?.on === "reject") throw duplicateOf(spec, row.id);
+  return row;
 }
 
 function valuesOf({ namespace, spec, notify }: TransactionRequest): unknown[] {
@@ -155,7 +134,7 @@ function valuesOf({ namespace, spec, notify }: TransactionRequest): unknown[] {
     jsonOrNull(storedLabels(spec)),
     spec.owner ?? null,
     dedupe?.key ?? null,
-    // A refusal by the function would end the caller's transaction; the caller is told without that.
+    // An error of the function would abort the caller's transaction, so "reject" is decided here, by the returned row.
     dedupe === undefined || dedupe.on === "reject" ? null : dedupe.on,
     dedupe === undefined || dedupe.windowMs === null ? null : dedupe.windowMs / 1_000,
     notify,
@@ -163,13 +142,13 @@ function valuesOf({ namespace, spec, notify }: TransactionRequest): unknown[] {
   ];
 }
 
-/** Drivers answer with the rows, or with an object that has them. */
-function rowOf(answer: unknown): { readonly id: string; readonly isNew: boolean } {
-  const rows: unknown = Array.isArray(answer) ? answer : (answer as { rows?: unknown } | null)?.rows;
+/** Drivers return the rows, or an object that has them as `rows`. */
+function rowOf(result: unknown): { readonly id: string; readonly isNew: boolean } {
+  const rows: unknown = Array.isArray(result) ? result : (result as { rows?: unknown } | null)?.rows;
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
   if (typeof row === "object" && row !== null && "run_id" in row && "is_new" in row) {
     const id = canonicalUuid(String(row.run_id));
     if (id !== null) return { id, isNew: row.is_new === true };
   }
-  throw new TypeError("tx.query must answer with the rows, or with an object that has them as rows");
+  throw new TypeError("tx.query must return the rows, or an object that has them as `rows`.");
 }

@@ -1,16 +1,24 @@
 import { CarillonError, type EnqueueSpec } from "@carillon/core";
-import type { InsertWithReceipt, ReceiptAnswers } from "./idempotency/insert-with-receipt.js";
+import type { Effect, NewRun } from "@carillon/store";
+import type { EngineContext } from "../context.js";
+import type { Receipt } from "../requests.js";
 import { announceStored } from "./announce-stored.js";
 import type { EnqueuedRun } from "./enqueue.js";
-import type { DueRun, Effect, NewRun, Queued } from "@carillon/store";
-import { type Answered, duplicateOf, enqueueError, type RunEnqueuer } from "./run-enqueuer.js";
-import type { Receipt } from "../requests.js";
+import type { InsertWithReceipt, StoredWithReceipt } from "./idempotency/insert-with-receipt.js";
+import {
+  type Accepted,
+  dedupedOutcome,
+  enqueueError,
+  type Refused,
+  type RunEnqueuer,
+  toEnqueuedRun,
+} from "./run-enqueuer.js";
 
-export interface IdempotentEnqueuerOptions {
+type IdempotentEnqueuerContext = { readonly wakeups: Pick<EngineContext["wakeups"], "runsDue" | "runsQueued"> };
+
+export interface IdempotentEnqueuerDeps {
   readonly enqueuer: Pick<RunEnqueuer, "prepare" | "plan">;
   readonly insertWithReceipt: InsertWithReceipt;
-  readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
 interface Planned {
@@ -18,31 +26,30 @@ interface Planned {
   readonly run: NewRun;
 }
 
-type Refused = { readonly error: unknown };
-
-/** Stores runs in one transaction with the receipt of the call that asks for them: all that are sound, or none. */
+/** Stores the runs of a call in one transaction with the call's receipt: all that are not refused, or none. */
 export class IdempotentEnqueuer {
-  readonly #options: IdempotentEnqueuerOptions;
+  readonly #context: IdempotentEnqueuerContext;
+  readonly #deps: IdempotentEnqueuerDeps;
 
-  constructor(options: IdempotentEnqueuerOptions) {
-    this.#options = options;
+  constructor(context: IdempotentEnqueuerContext, deps: IdempotentEnqueuerDeps) {
+    this.#context = context;
+    this.#deps = deps;
   }
 
-  async enqueue(namespaceId: number, spec: EnqueueSpec, receipt: Receipt): Promise<Answered> {
+  async enqueue(namespaceId: number, spec: EnqueueSpec, receipt: Receipt): Promise<Accepted> {
     const [one] = await this.#store(namespaceId, [spec], receipt);
-    if (one === undefined) throw new Error("a run was to be stored and no answer came");
+    if (one === undefined) throw new Error("The insert of a run returned no outcome.");
     if ("error" in one) throw one.error;
     return one;
   }
 
-  /** Answers in the order of the specs. */
+  /** Returns the outcomes in the order of the specs. */
   async enqueueMany(namespaceId: number, specs: readonly EnqueueSpec[], receipt: Receipt): Promise<EnqueuedRun[]> {
-    const answers = await this.#store(namespaceId, specs, receipt);
-    return answers.map((one) => ("error" in one ? one : { id: one.id, isNew: one.isNew }));
+    return (await this.#store(namespaceId, specs, receipt)).map(toEnqueuedRun);
   }
 
-  async #store(namespaceId: number, specs: readonly EnqueueSpec[], receipt: Receipt): Promise<(Answered | Refused)[]> {
-    const { enqueuer } = this.#options;
+  async #store(namespaceId: number, specs: readonly EnqueueSpec[], receipt: Receipt): Promise<(Accepted | Refused)[]> {
+    const { enqueuer, insertWithReceipt } = this.#deps;
     const laneIds = await enqueuer.prepare(namespaceId, specs);
     const planned = specs.map((spec, index): Planned | Refused => {
       try {
@@ -52,43 +59,40 @@ export class IdempotentEnqueuer {
         throw error;
       }
     });
-    const sound = planned.flatMap((one) => ("run" in one ? [one] : []));
-    if (sound.length === 0) return planned.flatMap((one) => ("error" in one ? [one] : []));
-    const runs = sound.flatMap(({ spec, run }) => (spec.dedupe === undefined ? [run] : []));
-    const deduped = sound.flatMap(({ spec: { dedupe }, run }) => (dedupe === undefined ? [] : [{ run, dedupe }]));
+    const accepted = planned.flatMap((one) => ("run" in one ? [one] : []));
+    if (accepted.length === 0) return planned.flatMap((one) => ("error" in one ? [one] : []));
+    const runs = accepted.flatMap(({ spec, run }) => (spec.dedupe === undefined ? [run] : []));
+    const deduped = accepted.flatMap(({ spec: { dedupe }, run }) => (dedupe === undefined ? [] : [{ run, dedupe }]));
     try {
-      const kept = await this.#options.insertWithReceipt({ runs, deduped }, receipt, (stored) =>
-        effectOf(answersOf(planned, stored)),
-      );
-      const answers = answersOf(planned, kept);
-      const { onQueued, onDueRuns } = this.#options;
-      const made = answers.flatMap((one) => ("made" in one && one.made !== null ? [one.made] : []));
-      announceStored({ runsQueued: onQueued, runsDue: onDueRuns }, made);
-      return answers;
+      const stored = await insertWithReceipt({ runs, deduped }, receipt, (rows) => effectOf(outcomesOf(planned, rows)));
+      const outcomes = outcomesOf(planned, stored);
+      const created = outcomes.flatMap((one) => ("created" in one && one.created !== null ? [one.created] : []));
+      announceStored(this.#context.wakeups, created);
+      return outcomes;
     } catch (error) {
       throw enqueueError(error);
     }
   }
 }
 
-function answersOf(planned: readonly (Planned | Refused)[], { runs, deduped }: ReceiptAnswers): (Answered | Refused)[] {
+function outcomesOf(
+  planned: readonly (Planned | Refused)[],
+  { runs, deduped }: StoredWithReceipt,
+): (Accepted | Refused)[] {
   const [plain, keyed] = [runs.values(), deduped.values()];
-  return planned.map((one): Answered | Refused => {
+  return planned.map((one): Accepted | Refused => {
     if ("error" in one) return one;
     const { spec, run } = one;
     const stored = spec.dedupe === undefined ? plain.next().value : undefined;
-    if (stored !== undefined) return { id: run.id, isNew: true, made: { run, stored } };
-    const outcome = keyed.next().value;
-    if (outcome === undefined) throw new Error("a run was sent to be stored and has no answer");
-    if (outcome.kind === "stored")
-      return { id: run.id, isNew: true, made: outcome.stored && { run, stored: outcome.stored } };
-    const { runId: id } = outcome;
-    return spec.dedupe?.on === "reject" ? { error: duplicateOf(spec, id) } : { id, isNew: false, made: null };
+    if (stored !== undefined) return { id: run.id, isNew: true, created: { run, stored } };
+    const result = keyed.next().value;
+    if (result === undefined) throw new Error("The insert of a run returned no outcome.");
+    return dedupedOutcome(spec, run, result);
   });
 }
 
-/** Null where nothing is new: then there is nothing that a repeat could do twice. */
-function effectOf(answers: readonly (Answered | Refused)[]): Effect | null {
-  const runs = answers.map((one) => ("error" in one ? null : { id: one.id, isNew: one.isNew }));
+/** null if no run is new: then a repeat of the call cannot do anything twice. */
+function effectOf(outcomes: readonly (Accepted | Refused)[]): Effect | null {
+  const runs = outcomes.map((one) => ("error" in one ? null : { id: one.id, isNew: one.isNew }));
   return runs.some((one) => one?.isNew === true) ? { runs } : null;
 }

@@ -1,37 +1,37 @@
-import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant, storedLabels } from "@carillon/core";
-import { refuseLongPast } from "../schedules/past-instant.js";
-import { shardOf } from "../catalog/shard-of.js";
-import type { RankRun } from "../catalog/rank-run.js";
+import { type EnqueueSpec, deadlineOf, defaultFiringPolicy, storedLabels } from "@carillon/core";
 import type { NewRun } from "@carillon/store";
+import type { RankRun } from "../catalog/rank-run.js";
+import { shardOf } from "../cluster/shards.js";
+import type { EngineContext } from "../context.js";
+import { refuseLongPast } from "../schedules/past-instant.js";
 
-export interface RunPlanner {
-  readonly rank: RankRun;
-  readonly newId: () => string;
-  /** The database's clock. */
-  readonly now: () => Instant;
-  readonly shards: number;
-  readonly catchupWindowMs: DurationMs;
-}
+export type RunPlanContext = Pick<EngineContext, "newId" | "now"> & { readonly shardCount: number };
 
 export interface RunPlace {
   readonly namespaceId: number;
   readonly lane: number;
 }
 
-/** A run that stands alone is a one-off job, one row. */
-export function planRun({ namespaceId, lane }: RunPlace, spec: EnqueueSpec, planner: RunPlanner): NewRun {
-  const { newId, shards, catchupWindowMs, rank } = planner;
+const { catchupWindowMs } = defaultFiringPolicy;
+
+/** The row of a run without a job: a one-off job is that one row. */
+export function planRun(
+  { namespaceId, lane }: RunPlace,
+  spec: EnqueueSpec,
+  context: RunPlanContext,
+  rank: RankRun,
+): NewRun {
   const { task, queue, priority } = spec;
-  const now = planner.now();
+  const now = context.now();
   const runAt = spec.runAt ?? now;
   if (runAt !== now) refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
-  const id = newId();
+  const id = context.newId();
   const deadline = deadlineOf(spec.policy, runAt);
   return {
     id,
     jobId: id,
     namespaceId,
-    shard: shardOf(id, shards),
+    shard: shardOf(id, context.shardCount),
     lane,
     priority,
     rank: rank({ namespaceId, queue, task, dueMs: runAt, priority, deadlineMs: deadline ?? undefined }),

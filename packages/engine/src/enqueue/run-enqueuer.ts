@@ -1,211 +1,223 @@
 import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited, requirementText } from "@carillon/core";
-import { ensureLanes } from "../catalog/ensure-lanes.js";
-import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
-import { announceStored, type MadeRun } from "./announce-stored.js";
-import type { EnqueuedRun } from "./enqueue.js";
-import type { QueueCache } from "../catalog/queues.js";
 import {
   type Coalescer,
   type DedupedRun,
-  type DueRun,
   type LaneStore,
   type NewRun,
   type Outcome,
-  type Queued,
   sqlStateOf,
   type StoredRun,
 } from "@carillon/store";
+import type { Catalog } from "../catalog/catalog.js";
+import { ensureLanes, type LaneSources } from "../catalog/ensure-lanes.js";
+import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
+import type { QueueCache } from "../catalog/queues.js";
+import type { EngineContext } from "../context.js";
+import { announceStored, type NewlyStoredRun } from "./announce-stored.js";
 import type { DedupeOutcome } from "./dedupe/dedupe-rounds.js";
-import { planRun, type RunPlace, type RunPlanner } from "./plan-run.js";
+import type { EnqueuedRun } from "./enqueue.js";
+import { planRun, type RunPlace, type RunPlanContext } from "./plan-run.js";
 
-export interface RunEnqueuerOptions extends RunPlanner {
-  readonly lanes: Pick<LaneStore, "ensure" | "known">;
-  readonly queues: Pick<QueueCache, "ensure" | "orderOf" | "isKnown">;
-  /**
-   * Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. The first answers
-   * when they were stored, and tells of them itself.
-   */
-  readonly insertNow: Coalescer<NewRun, Instant>;
-  readonly insertRun: Coalescer<NewRun, StoredRun>;
-  readonly insertDeduped: Coalescer<DedupedRun, DedupeOutcome>;
-  /** Runs of one batch that are stored at a time. */
-  readonly chunk: number;
-  readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  readonly onQueued: (queued: readonly Queued[]) => void;
+export type RunEnqueuerContext = RunPlanContext & {
+  readonly limits: Pick<EngineContext["limits"], "insertBatch">;
+  readonly store: { readonly lanes: Pick<LaneStore, "ensure" | "known"> };
+  readonly wakeups: Pick<EngineContext["wakeups"], "runsDue" | "runsQueued">;
+};
+
+export interface RunEnqueuerDeps {
+  readonly catalog: Pick<Catalog, "rank"> & { readonly queues: Pick<QueueCache, "ensure" | "orderOf" | "isKnown"> };
+  /** Concurrent calls share one statement of each kind. */
+  readonly inserts: {
+    /** Runs that may start at once. It wakes the gateways itself. */
+    readonly runsNow: Pick<Coalescer<NewRun, Instant>, "add" | "addAll">;
+    /** Runs with a time or a deadline. */
+    readonly runs: Pick<Coalescer<NewRun, StoredRun>, "addAll">;
+    readonly deduped: Pick<Coalescer<DedupedRun, DedupeOutcome>, "addAll">;
+  };
 }
 
-interface Refused {
+export interface Refused {
   readonly error: unknown;
 }
 
 interface Planned {
-  /** Its place in the answer. */
+  /** The position of the spec in the call. */
   readonly index: number;
   readonly spec: EnqueueSpec;
   readonly run: NewRun;
 }
 
-/** What became of one request; `made` where this call made the run and is asked what it looks like: of many at once nobody asks. */
-export interface Answered {
+/** The outcome of one spec that was not refused. */
+export interface Accepted {
   readonly id: string;
   readonly isNew: boolean;
-  readonly made: MadeRun | null;
+  /** The stored row, from which the caller of a single run gets its view; null if another run has the dedupe key, or in a large batch. */
+  readonly created: NewlyStoredRun | null;
 }
 
-type Answers = (Answered | Refused)[];
+type Outcomes = (Accepted | Refused)[];
 
-/** Chunks of one call that are written or wait to be. */
-const chunksAtATime = 3;
+/** How many chunks of one call are written or wait in a coalescer at a time. */
+const maxChunksAtATime = 3;
 
-/** Stores runs that are asked for directly and tells whoever hands them out; durable when it returns. */
+/** Stores runs without a job and wakes the gateways and schedulers that need them. A run is durable when a call returns. */
 export class RunEnqueuer {
-  readonly #options: RunEnqueuerOptions;
+  readonly #context: RunEnqueuerContext;
+  readonly #deps: RunEnqueuerDeps;
+  readonly #laneSources: LaneSources;
+  /** Lookups of lanes that are under way. */
   readonly #preparing = new Map<string, Promise<readonly number[]>>();
 
-  constructor(options: RunEnqueuerOptions) {
-    this.#options = options;
+  constructor(context: RunEnqueuerContext, deps: RunEnqueuerDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    this.#laneSources = { lanes: context.store.lanes, queues: deps.catalog.queues };
   }
 
-  async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<Answered> {
+  async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<Accepted> {
     if (startsAtOnce(spec)) {
       const lane = this.#knownLane(namespaceId, spec) ?? (await this.prepare(namespaceId, [spec]))[0];
       return this.#enqueueNow(namespaceId, lane ?? 0, spec);
     }
     const [one] = await this.#storeChunk(namespaceId, [spec]);
-    if (one === undefined) throw new Error("a run was to be stored and no answer came");
+    if (one === undefined) throw new Error("The insert of a run returned no outcome.");
     if ("error" in one) throw one.error;
     return one;
   }
 
-  /** Answers in the order of the specs. One that cannot be stored does not keep the others from it. */
+  /** Returns the outcomes in the order of the specs. A refused spec does not keep the others from being stored. */
   async enqueueMany(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
-    const { chunk } = this.#options;
-    const chunks: Promise<Answers>[] = [];
-    for (let first = 0; first < specs.length; first += chunk) {
-      await chunks.at(-chunksAtATime);
-      chunks.push(this.#storeChunk(namespaceId, specs.slice(first, first + chunk)));
+    const { insertBatch } = this.#context.limits;
+    const chunks: Promise<Outcomes>[] = [];
+    for (let first = 0; first < specs.length; first += insertBatch) {
+      await chunks.at(-maxChunksAtATime);
+      chunks.push(this.#storeChunk(namespaceId, specs.slice(first, first + insertBatch)));
     }
-    const answers = (await Promise.all(chunks)).flat();
-    return answers.map((one) => ("error" in one ? one : { id: one.id, isNew: one.isNew }));
+    return (await Promise.all(chunks)).flat().map(toEnqueuedRun);
   }
 
-  /** The shortest way: of most calls, all that must be known is known. */
-  async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Answered> {
+  /** The hot path: one run that may start at once, in a known lane. */
+  async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Accepted> {
     const run = this.plan({ namespaceId, lane }, spec);
-    return answeredNow(run, await this.#options.insertNow.add(run));
+    return acceptedNow(run, await this.#deps.inserts.runsNow.add(run));
   }
 
-  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<Answers> {
+  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<Outcomes> {
     const laneIds = await this.prepare(namespaceId, specs);
-    const answers: Answers = [];
+    const outcomes: Outcomes = [];
     const [now, dated, deduped]: [Planned[], Planned[], Planned[]] = [[], [], []];
     for (const [index, spec] of specs.entries()) {
       try {
         const run = this.plan({ namespaceId, lane: laneIds[index] ?? 0 }, spec);
-        const way = startsAtOnce(spec) ? now : spec.dedupe === undefined ? dated : deduped;
-        way.push({ index, spec, run });
+        const group = startsAtOnce(spec) ? now : spec.dedupe === undefined ? dated : deduped;
+        group.push({ index, spec, run });
       } catch (error) {
         if (!(error instanceof CarillonError)) throw error;
-        answers[index] = { error };
+        outcomes[index] = { error };
       }
     }
     await Promise.all([
-      this.#storeNow(now, answers),
-      this.#storeDated(dated, answers),
-      this.#storeDeduped(deduped, answers),
+      this.#storeNow(now, outcomes),
+      this.#storeDated(dated, outcomes),
+      this.#storeDeduped(deduped, outcomes),
     ]);
-    return answers;
+    return outcomes;
   }
 
   plan(place: RunPlace, spec: EnqueueSpec): NewRun {
-    refuseUnusable(spec, this.#options.queues.orderOf(place.namespaceId, spec.queue));
-    return planRun(place, spec, this.#options);
+    const { queues, rank } = this.#deps.catalog;
+    refuseUnusable(spec, queues.orderOf(place.namespaceId, spec.queue));
+    return planRun(place, spec, this.#context, rank);
   }
 
-  async #storeNow(planned: readonly Planned[], answers: Answers): Promise<void> {
+  async #storeNow(planned: readonly Planned[], outcomes: Outcomes): Promise<void> {
     if (planned.length === 0) return;
-    const outcomes = await this.#options.insertNow.addAll(planned.map(({ run }) => run));
-    eachOutcome(planned, outcomes, answers, ({ run }) => ({ id: run.id, isNew: true, made: null }));
+    const stored = await this.#deps.inserts.runsNow.addAll(planned.map(({ run }) => run));
+    setOutcomes(outcomes, planned, stored, ({ run }) => ({ id: run.id, isNew: true, created: null }));
   }
 
-  async #storeDated(planned: readonly Planned[], answers: Answers): Promise<void> {
+  async #storeDated(planned: readonly Planned[], outcomes: Outcomes): Promise<void> {
     if (planned.length === 0) return;
-    const outcomes = await this.#options.insertRun.addAll(planned.map(({ run }) => run));
-    const made: MadeRun[] = [];
-    eachOutcome(planned, outcomes, answers, ({ run }, stored) => {
-      made.push({ run, stored });
-      return { id: run.id, isNew: true, made: { run, stored } };
+    const results = await this.#deps.inserts.runs.addAll(planned.map(({ run }) => run));
+    const created: NewlyStoredRun[] = [];
+    setOutcomes(outcomes, planned, results, ({ run }, stored) => {
+      created.push({ run, stored });
+      return { id: run.id, isNew: true, created: { run, stored } };
     });
-    this.#announce(made);
+    announceStored(this.#context.wakeups, created);
   }
 
-  async #storeDeduped(planned: readonly Planned[], answers: Answers): Promise<void> {
+  async #storeDeduped(planned: readonly Planned[], outcomes: Outcomes): Promise<void> {
     const runs = planned.flatMap(({ run, spec: { dedupe } }) => (dedupe === undefined ? [] : [{ run, dedupe }]));
     if (runs.length === 0) return;
-    const outcomes = await this.#options.insertDeduped.addAll(runs);
-    const made: MadeRun[] = [];
-    eachOutcome(planned, outcomes, answers, ({ run, spec }, outcome) => {
-      if (outcome.kind === "held") {
-        const { runId: id } = outcome;
-        return spec.dedupe?.on === "reject" ? { error: duplicateOf(spec, id) } : { id, isNew: false, made: null };
-      }
-      const { stored } = outcome;
-      if (stored !== null) made.push({ run, stored });
-      return { id: run.id, isNew: true, made: stored && { run, stored } };
+    const results = await this.#deps.inserts.deduped.addAll(runs);
+    const created: NewlyStoredRun[] = [];
+    setOutcomes(outcomes, planned, results, ({ run, spec }, result) => {
+      const outcome = dedupedOutcome(spec, run, result);
+      if ("created" in outcome && outcome.created !== null) created.push(outcome.created);
+      return outcome;
     });
-    this.#announce(made);
+    announceStored(this.#context.wakeups, created);
   }
 
-  #announce(made: readonly MadeRun[]): void {
-    const { onQueued, onDueRuns } = this.#options;
-    announceStored({ runsQueued: onQueued, runsDue: onDueRuns }, made);
-  }
-
-  /** null: its queue or its lane may have to be made first. */
+  /** null: the queue or the lane may have to be created first. */
   #knownLane(namespaceId: number, spec: EnqueueSpec): number | null {
-    const { lanes, queues } = this.#options;
+    const { lanes } = this.#context.store;
+    const { queues } = this.#deps.catalog;
     if (!queues.isKnown(namespaceId, spec.queue)) return null;
     return lanes.known(laneNameOf(spec, queues.orderOf(namespaceId, spec.queue)));
   }
 
   /**
-   * Makes the queues and lanes that are not there yet; answers the lanes. Callers that come together ask once: before they are known,
-   * each would take a connection for it.
+   * Creates missing queues and lanes; returns the lane of each spec. Concurrent callers of an unknown lane share one lookup: otherwise each
+   * would take a connection for it.
    */
   prepare(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
     const [spec] = specs;
-    if (spec === undefined || specs.length > 1) return ensureLanes(this.#options, namespaceId, specs);
+    if (spec === undefined || specs.length > 1) return ensureLanes(this.#laneSources, namespaceId, specs);
     const { queue, task, policy } = spec;
     const kind = `${policy.guarantee ?? ""}\n${isLimited(policy)}\n${requirementText(policy.requires)}`;
     const name = `${namespaceId}\n${queue}\n${task}\n${kind}`;
     const underWay = this.#preparing.get(name);
     if (underWay !== undefined) return underWay;
-    const prepared = ensureLanes(this.#options, namespaceId, specs).finally(() => this.#preparing.delete(name));
+    const prepared = ensureLanes(this.#laneSources, namespaceId, specs).finally(() => this.#preparing.delete(name));
     this.#preparing.set(name, prepared);
     return prepared;
   }
 }
 
-/** No time of its own, no deadline that counts from it, nobody to be compared with. */
+/** The run has no time, no deadline that counts from one, and no dedupe key. */
 function startsAtOnce({ runAt, dedupe, policy }: EnqueueSpec): boolean {
   return runAt === null && dedupe === undefined && policy.deadlineMs === undefined;
 }
 
-function answeredNow(run: NewRun, at: Instant): Answered {
+function acceptedNow(run: NewRun, at: Instant): Accepted {
   const stored: StoredRun = { id: run.id, state: "queued", createdAt: at };
-  return { id: run.id, isNew: true, made: { run: { ...run, runAt: at, nominal: at }, stored } };
+  return { id: run.id, isNew: true, created: { run: { ...run, runAt: at, nominal: at }, stored } };
 }
 
-function eachOutcome<Out>(
+/** The outcome of a spec with a dedupe key. */
+export function dedupedOutcome(spec: EnqueueSpec, run: NewRun, result: DedupeOutcome): Accepted | Refused {
+  if (result.kind === "stored")
+    return { id: run.id, isNew: true, created: result.stored && { run, stored: result.stored } };
+  const { runId: id } = result;
+  return spec.dedupe?.on === "reject" ? { error: duplicateOf(spec, id) } : { id, isNew: false, created: null };
+}
+
+export function toEnqueuedRun(outcome: Accepted | Refused): EnqueuedRun {
+  return "error" in outcome ? outcome : { id: outcome.id, isNew: outcome.isNew };
+}
+
+function setOutcomes<Stored>(
+  outcomes: Outcomes,
   planned: readonly Planned[],
-  outcomes: readonly Outcome<Out>[],
-  answers: Answers,
-  answer: (planned: Planned, out: Out) => Answered | Refused,
+  results: readonly Outcome<Stored>[],
+  toOutcome: (planned: Planned, stored: Stored) => Accepted | Refused,
 ): void {
   for (const [at, one] of planned.entries()) {
-    const outcome = outcomes[at];
-    if (outcome?.status === "fulfilled") answers[one.index] = answer(one, outcome.value);
-    else answers[one.index] = { error: enqueueError(outcome?.reason) };
+    const result = results[at];
+    if (result?.status === "fulfilled") outcomes[one.index] = toOutcome(one, result.value);
+    else outcomes[one.index] = { error: enqueueError(result?.reason) };
   }
 }
 
@@ -213,10 +225,10 @@ const lockNotAvailable = "55P03";
 
 export function enqueueError(error: unknown): unknown {
   if (sqlStateOf(error) !== lockNotAvailable) return error;
-  return new CarillonError("dedupe_busy", "A transaction that is still open asked for a run with this dedupe key.");
+  return new CarillonError("dedupe_busy", "A transaction that is still open has enqueued a run with this dedupe key.");
 }
 
 export function duplicateOf({ task, dedupe }: EnqueueSpec, id: string): CarillonError {
-  const what = dedupe?.key === "" ? `the task ${task}` : `the key ${JSON.stringify(dedupe?.key)} of ${task}`;
-  return new CarillonError("run_duplicate", `for ${what} the run ${formatId("run", id)} counts`);
+  const key = dedupe?.key === "" ? "" : ` and dedupe key ${JSON.stringify(dedupe?.key)}`;
+  return new CarillonError("run_duplicate", `Run ${formatId("run", id)} already exists for task ${task}${key}.`);
 }

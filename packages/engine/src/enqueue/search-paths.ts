@@ -1,7 +1,7 @@
 import type { RunPolicy } from "@carillon/core";
 import type { SearchPaths } from "@carillon/store";
 
-/** Declares the payload paths that jobs or runs name as searchable, before the rows that are found by them are stored. */
+/** Declares the payload paths that jobs or runs name as searchable. Called before the rows are stored, so that a search finds them. */
 export async function declareSearchPaths(
   paths: Pick<SearchPaths, "declare">,
   namespaceId: number,

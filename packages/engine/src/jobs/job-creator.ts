@@ -1,15 +1,15 @@
-import { CarillonError, defaultFiringPolicy, type JobSpec, type QueueOrder } from "@carillon/core";
-import { type DueJob, namesIn, type NewJob, type Outcome, type StoredJob, type StoredRun } from "@carillon/store";
+import { CarillonError, type JobSpec, type QueueOrder, defaultFiringPolicy } from "@carillon/core";
+import { type DueJob, type NewJob, type Outcome, type StoredJob, type StoredRun, namesIn } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
 import { ensureLanes } from "../catalog/ensure-lanes.js";
 import { refuseUnusable } from "../catalog/lane-name.js";
-import { shardOf } from "../catalog/shard-of.js";
+import { shardOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
-import { announceStored, type MadeRun } from "../enqueue/announce-stored.js";
-import type { Inserts } from "../enqueue/coalesced-inserts.js";
+import { type NewlyStoredRun, announceStored } from "../enqueue/announce-stored.js";
+import type { CoalescedInserts } from "../enqueue/coalesced-inserts.js";
 import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
-import { newRunView } from "../runs/run-view.js";
 import type { Receipt } from "../requests.js";
+import { newRunView } from "../runs/run-view.js";
 import type { NamedCalendars } from "../schedules/named-calendars.js";
 import { ScheduleCache } from "../schedules/schedule-cache.js";
 import type { ChangeTransaction } from "./change/change-transaction.js";
@@ -26,7 +26,7 @@ export interface JobCreatorDeps {
   readonly catalog: Pick<Catalog, "queues" | "rank">;
   readonly calendars: NamedCalendars;
   /** Concurrent calls share one statement. */
-  readonly inserts: Pick<Inserts, "jobs" | "runs">;
+  readonly inserts: Pick<CoalescedInserts, "jobs" | "runs">;
   readonly insertWithReceipt: InsertWithReceipt;
   readonly transaction: Pick<ChangeTransaction, "adoptOneOffs">;
 }
@@ -152,7 +152,7 @@ export class JobCreator {
 
   async #storeRuns(rows: readonly RunRow[], writes: Writes["runs"], created: Created[]): Promise<void> {
     const stored = await writes;
-    const made: MadeRun[] = [];
+    const made: NewlyStoredRun[] = [];
     for (const [index, row] of rows.entries()) {
       const outcome = stored[index];
       if (outcome?.status !== "fulfilled") created[row.at] = { error: outcome?.reason };

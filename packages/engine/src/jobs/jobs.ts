@@ -3,7 +3,7 @@ import type { JobStats, Store } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
 import type { EngineContext } from "../context.js";
 import type { UpstreamEnds } from "../dependencies/upstream-ends.js";
-import type { Inserts } from "../enqueue/coalesced-inserts.js";
+import type { CoalescedInserts } from "../enqueue/coalesced-inserts.js";
 import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
 import { declareSearchPaths } from "../enqueue/search-paths.js";
 import type { JobChange } from "../events.js";
@@ -44,7 +44,7 @@ export interface JobsDeps {
   readonly catalog: Pick<Catalog, "queues" | "rank">;
   readonly calendars: NamedCalendars;
   readonly rules: DueRules;
-  readonly inserts: Pick<Inserts, "jobs" | "runs">;
+  readonly inserts: Pick<CoalescedInserts, "jobs" | "runs">;
   readonly insertWithReceipt: InsertWithReceipt;
   readonly transaction: ChangeTransaction;
   readonly unitOfWork: JobUnitOfWork;

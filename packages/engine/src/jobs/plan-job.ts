@@ -9,8 +9,7 @@ import {
   storedLabels,
 } from "@carillon/core";
 import type { CalendarEdition, DueJob, LedgerRange, NewJob, NewRun, NextTime } from "@carillon/store";
-import { priorityClass } from "../catalog/priority-class.js";
-import type { RankRun } from "../catalog/rank-run.js";
+import { type RankRun, priorityClass } from "../catalog/rank-run.js";
 import { checkConditions } from "../dependencies/conditions.js";
 import { type NamedCalendars, calendarRuleOf } from "../schedules/named-calendars.js";
 import { restNotes } from "../schedules/calendar-notes.js";

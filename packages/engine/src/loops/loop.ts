@@ -1,16 +1,16 @@
 import type { DurationMs, Timers } from "@carillon/core";
 
 export interface LoopOptions {
-  /** One bounded pass; answers after how long the next one is due, at the latest. */
+  /** One bounded pass; returns after how long the next one is due, at the latest. */
   readonly tick: () => Promise<DurationMs>;
   readonly timers: Timers;
-  /** What a tick threw; the next one comes after `pauseOnErrorMs`. */
+  /** Called with the error of a tick. The next tick follows after `pauseOnErrorMs`. */
   readonly onError: (error: unknown) => void;
   readonly pauseOnErrorMs?: DurationMs;
 }
 
 /**
- * Paces a tick: never two at once, sooner when woken, until stopped. A wake during a tick is not lost: another follows.
+ * Paces a tick: never two at once, sooner when woken, until stopped. A wake during a tick is not lost: another tick follows.
  */
 export class Loop {
   readonly #options: LoopOptions;
@@ -29,14 +29,14 @@ export class Loop {
     this.#run();
   }
 
-  /** Asks for a tick now. */
+  /** Requests a tick now. */
   wake(): void {
     if (this.#state !== "started") return;
     this.#woken = true;
     if (this.#running === null) this.#run();
   }
 
-  /** Resolves when the tick that runs, if any, has ended; none follows. */
+  /** Resolves when the current tick, if any, has ended. No tick follows. */
   async stop(): Promise<void> {
     this.#state = "stopped";
     this.#clearTimer();

@@ -1,7 +1,7 @@
 import type { DurationMs, Timers } from "@carillon/core";
 import { Loop } from "./loop.js";
 
-/** The loops of a node. Metrics and logs name them so. */
+/** The loops of a node, as metrics and logs name them. */
 export type LoopName =
   | "scheduler"
   | "far_future"
@@ -46,7 +46,7 @@ export class Loops {
   }
 
   register(name: LoopName, tick: Tick): void {
-    if (this.#loops.has(name)) throw new Error(`the loop ${name} is registered already`);
+    if (this.#loops.has(name)) throw new Error(`The loop ${name} is already registered.`);
     const { timers, onError } = this.#options;
     this.#loops.set(name, new Loop({ tick, timers, onError: (error) => onError(name, error) }));
   }
@@ -61,7 +61,7 @@ export class Loops {
     for (const name of names) this.#loops.get(name)?.start();
   }
 
-  /** Resolves when the passes that are under way have ended; none follows. */
+  /** Resolves when the current passes have ended. No pass follows. */
   async stop(names: Iterable<LoopName> = this.#loops.keys()): Promise<void> {
     const loops = Array.from(names, (name) => this.#loops.get(name)).filter((loop) => loop !== undefined);
     await Promise.all(loops.map((loop) => loop.stop()));

@@ -1,13 +1,13 @@
 import type { DurationMs } from "@carillon/core";
 
 /**
- * What a look costs that is made again and again, for whoever makes dear ones less often. One that something else held up, once,
- * says nothing of it: the one before has to have taken as long.
+ * Smooths the cost of a recurring scan, by which a component spaces out expensive scans. A single slow scan may have been held up by
+ * something else, so a cost counts only if the scan before took as long.
  */
 export class SteadyCost {
   #lastMs: DurationMs = Number.POSITIVE_INFINITY;
 
-  /** A look took so long. */
+  /** Takes the duration of a scan; returns the cost that counts. */
   after(tookMs: DurationMs): DurationMs {
     const costMs = Math.min(tookMs, this.#lastMs);
     this.#lastMs = tookMs;

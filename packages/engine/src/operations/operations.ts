@@ -6,7 +6,7 @@ import type {
   OperationView,
   StoredOperation,
 } from "@carillon/store";
-import { shardOf } from "../catalog/shard-of.js";
+import { shardOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
 import { BulkTargets, OperationRunner, type OperationRunnerDeps } from "./operation-runner.js";

@@ -16,17 +16,17 @@ export interface BrokenJob {
 
 /** The writes for a batch of due jobs. */
 export interface DueSteps {
-  /** The revision of the maintenance windows that decided. */
+  /** The revision of the maintenance windows by which the steps were planned. */
   readonly windows: number;
-  /** The clock that decided. */
+  /** The time at which the steps were planned. */
   readonly asOf: Instant;
-  /** Overlap allow or skip. */
+  /** Fires of jobs with overlap allow or skip. */
   readonly fires: FireRow[];
-  /** Those whose runs wait for one another or replace one another. */
+  /** Fires of jobs whose runs wait for each other or replace each other. */
   readonly settles: FireRow[];
   readonly passes: PassRow[];
   readonly holds: HoldRow[];
-  /** Their pause is over. */
+  /** Jobs whose pause has expired. */
   readonly expired: DueJob[];
   readonly broken: BrokenJob[];
 }
@@ -38,7 +38,7 @@ export interface DuePlannerOptions {
   readonly rank: RankRun;
 }
 
-/** Decides over due jobs, by the rows that this node has read; the statements compare them with the stored ones. */
+/** Plans the writes for due jobs from the rows that this node has read. The statements compare those with the stored rows. */
 export class DuePlanner {
   readonly #options: DuePlannerOptions;
 
@@ -46,7 +46,7 @@ export class DuePlanner {
     this.#options = options;
   }
 
-  /** `windows`: the revision that was read before the calendars of the jobs were checked. */
+  /** `windows` is the revision that was read before the calendars of the jobs were checked. */
   plan(jobs: readonly DueJob[], now: Instant, windows: number): DueSteps {
     const steps: DueSteps = {
       windows,

@@ -2,22 +2,22 @@ import { type DurationMs, type Instant, TimingWheel } from "@carillon/core";
 import type { DueJob, DueRun } from "@carillon/store";
 import { type DueQueue, keyOf, queueOfClass, runsQueue } from "./read-progress.js";
 
-/** Each batch keeps so much of itself for the classes behind the first, if they have something: no class starves. */
+/** The share of each batch that is kept for the second and third class if they have due jobs, so that no class starves. */
 const shareOfSecond = 1 / 8;
 const shareOfThird = 1 / 16;
 
 export interface DueWindowOptions {
   readonly now: Instant;
-  /** Entries held at most; what is refused must be read again when there is room. */
+  /** The maximum number of entries. A refused row must be read again when there is room. */
   readonly capacity?: number;
-  /** Runs are given so long before their time; those of half of it together, up to half of it later. */
+  /** Runs are taken up to this long before their time. Those of each half of it are taken together, at least half of it ahead. */
   readonly aheadMs?: DurationMs;
-  /** Shards are dealt to so many lanes. Batches of two lanes have no job and no shard in common. */
+  /** The number of lanes. Each shard belongs to one, so batches of two lanes have no shard in common. */
   readonly lanes?: number;
 }
 
 export interface DueNow {
-  /** High priority first, then by the second; within one in the order in which they were made. */
+  /** High priority first, then by second, and within a second by creation. */
   readonly jobs: readonly DueJob[];
   readonly runs: readonly DueRun[];
 }
@@ -28,9 +28,9 @@ class Entry {
   readonly run: DueRun | null;
   readonly shard: number;
   readonly due: Instant;
-  /** Grows with the time at which the job or the run was made, as far as its id shows: neighbours lie on the same pages. */
+  /** The creation time of the job or run, from its id. Rows that were created together share pages. */
   readonly made: number;
-  /** In the wheel; -1 once it is ready. */
+  /** The handle in the wheel; -1 once the entry is ready. */
   handle = -1;
   isWithdrawn = false;
 
@@ -44,7 +44,7 @@ class Entry {
 }
 
 class Lane {
-  /** By class: 0 goes first. */
+  /** By class: 0 is the first. */
   readonly jobs = [new ReadyQueue<Entry>(), new ReadyQueue<Entry>(), new ReadyQueue<Entry>()] as const;
   readonly runs = new ReadyQueue<Entry>();
 
@@ -81,7 +81,7 @@ export class DueWindow {
   readonly #aheadMs: DurationMs;
   readonly #lanes: readonly Lane[];
   readonly #entries = new Map<string, Entry>();
-  /** How many are held of each queue of each shard. */
+  /** The number of entries of each queue of each shard. */
   readonly #held = new Map<number, number>();
   /** Entries that were taken and are being written. */
   readonly #writing = new Set<string>();
@@ -103,12 +103,12 @@ export class DueWindow {
     return this.#capacity - this.#entries.size;
   }
 
-  /** When to take next: an instant of the past while something is ready, -1 when nothing waits. */
+  /** When to take next: an instant of the past while entries are ready, -1 if there are no entries. */
   get nextDue(): Instant {
     return this.#lanes.some((lane) => lane.length > 0) ? 0 : this.#wheel.nextDue();
   }
 
-  /** How many due entries were not taken yet. */
+  /** The number of due entries that were not taken yet. */
   readyAt(now: Instant): number {
     this.#makeReady(now);
     return this.#lanes.reduce((sum, lane) => sum + lane.length, 0);
@@ -118,14 +118,14 @@ export class DueWindow {
     return this.#held.get(keyOf(shard, queue)) ?? 0;
   }
 
-  /** False when there is no room for it. */
+  /** Returns false if there is no room. */
   putJob(job: DueJob): boolean {
     const known = this.#entries.get(job.jobId);
     if (known !== undefined && isSame(known.job, job)) return true;
     return this.#put(job.jobId, known, new Entry(job.jobId, job, null, job.shard, job.fireAt));
   }
 
-  /** On time: not ahead of it. */
+  /** With `isOnTime` the run is not taken ahead of its time. Returns false if there is no room. */
   putRun(run: DueRun, isOnTime = false): boolean {
     const known = this.#entries.get(run.id);
     if (known?.run?.runAt === run.runAt) return true;
@@ -134,8 +134,8 @@ export class DueWindow {
   }
 
   /**
-   * The rows of a read may be older than the writes since it began. Jobs and runs that were being written at any time since then
-   * are left out: their writer puts them back, or has their shard read again.
+   * The rows of a read may be older than writes that happened since it began. Jobs and runs that were being written at any time since then
+   * are stale: their writer puts them back, or requests another read of their shard.
    */
   async whileReading<Read>(
     read: () => Promise<Read>,
@@ -177,7 +177,7 @@ export class DueWindow {
     return { jobs, runs };
   }
 
-  /** The taken entries are written, or known not to be. */
+  /** Called when the write of the taken entries has ended, with or without success. */
   release({ jobs, runs }: DueNow): void {
     for (const { jobId } of jobs) this.#writing.delete(jobId);
     for (const { id } of runs) this.#writing.delete(id);
@@ -199,7 +199,7 @@ export class DueWindow {
 
   #laneOf(shard: number): Lane {
     const lane = this.#lanes[shard % this.#lanes.length];
-    if (lane === undefined) throw new RangeError(`there is no lane for ${shard}`);
+    if (lane === undefined) throw new RangeError(`There is no lane for shard ${shard}.`);
     return lane;
   }
 
@@ -250,7 +250,7 @@ function madeOf(id: string): number {
   return Number.parseInt(id.slice(4, 8) + id.slice(9, 13), 16);
 }
 
-/** Freed slots at the front that are worth a copy of the rest. */
+/** The number of freed slots at the front from which a copy of the rest pays off. */
 const compactFrom = 4_096;
 
 /** First in, first out. A withdrawn entry stays in place until its turn and is skipped then. */
@@ -259,7 +259,7 @@ class ReadyQueue<Entry extends { readonly isWithdrawn: boolean }> {
   #head = 0;
   #live = 0;
 
-  /** Entries that wait, those withdrawn not counted. */
+  /** The number of waiting entries without the withdrawn ones. */
   get length(): number {
     return this.#live;
   }
@@ -269,7 +269,7 @@ class ReadyQueue<Entry extends { readonly isWithdrawn: boolean }> {
     this.#live += 1;
   }
 
-  /** To be called once for each waiting entry that becomes withdrawn. */
+  /** Must be called once for each waiting entry that is withdrawn. */
   countWithdrawn(): void {
     this.#live -= 1;
   }

@@ -1,27 +1,25 @@
 import type { Instant, JobPause } from "@carillon/core";
 import type { DueJob, FireRow, Fired, LedgerRange, PassRow, Queued, Terms } from "@carillon/store";
 import { fenceOf } from "../cluster/coordinator.js";
-import type { Membership } from "../context.js";
+import type { EngineContext } from "../context.js";
 import { type ClassName, type EngineEvent, type OnEngineEvent, classNames } from "../events.js";
 import { announceEnded } from "../runs/run-events.js";
 import type { FireStore } from "../schedules/fire-store.js";
 import { type Bisected, type Fault, PoisonJobs, writeAround } from "./poison-jobs.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";
 
-export interface DueWriterOptions {
+export type DueWriterContext = Pick<EngineContext, "emit" | "membership" | "now"> & {
+  readonly wakeups: Pick<EngineContext["wakeups"], "broadcast" | "runsQueued">;
+};
+
+export interface DueWriterDeps {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "quarantine">;
-  readonly now: () => Instant;
-  readonly membership: () => Membership;
-  /** Whether the window admits a job of this class and time. */
+  /** Whether a job of this class and time belongs into the window. */
   readonly admits: (job: Pick<DueJob, "shard" | "class" | "fireAt">) => boolean;
-  /** A job has a new fire time, one that the window admits. */
+  /** Called with a job whose new fire time belongs into the window. */
   readonly onNext: (job: DueJob) => void;
-  /** The statement changed nothing for these jobs. */
+  /** Called with the jobs for which a statement changed nothing. */
   readonly onRefused: (statement: string, jobs: readonly DueJob[]) => void;
-  readonly onQueued: (queued: readonly Queued[]) => void;
-  /** Running runs were asked to stop, because a new one replaces them. */
-  readonly onStopped: (runIds: readonly string[]) => void;
-  readonly onEvent: OnEngineEvent;
 }
 
 export interface Written {
@@ -31,21 +29,24 @@ export interface Written {
 
 /** Writes the decisions over due jobs, each set in one statement, and emits the events of their outcome. */
 export class DueWriter {
-  readonly #options: DueWriterOptions;
+  readonly #context: DueWriterContext;
+  readonly #deps: DueWriterDeps;
   readonly #poison = new PoisonJobs();
 
-  constructor(options: DueWriterOptions) {
-    this.#options = options;
+  constructor(context: DueWriterContext, deps: DueWriterDeps) {
+    this.#context = context;
+    this.#deps = deps;
   }
 
   async write(steps: DueSteps): Promise<Written> {
-    const { store } = this.#options;
+    const { store } = this.#deps;
+    const { emit, wakeups } = this.#context;
     const fired =
       (await this.#fire("due.fire", steps.fires, (rows) => store.fire(this.#terms(rows, steps), rows))) +
       (await this.#fire("due.settle", steps.settles, async (rows) => {
         const { fired: done, stopped, ended } = await store.settle(this.#terms(rows, steps), rows);
-        this.#options.onStopped(stopped);
-        announceEnded(ended, "cancelled", this.#options.onEvent);
+        if (stopped.length > 0) wakeups.broadcast("stops");
+        announceEnded(ended, "cancelled", emit);
         return done;
       }));
     const passed = await this.#pass(steps);
@@ -55,12 +56,13 @@ export class DueWriter {
 
   async quarantine(broken: readonly BrokenJob[]): Promise<void> {
     if (broken.length === 0) return;
-    const { store, membership, now, onRefused, onEvent } = this.#options;
+    const { emit, membership, now } = this.#context;
+    const { store, onRefused } = this.#deps;
     const jobs = broken.map((one) => one.job);
     const rows = broken.map(({ job, error }) => ({ job, pause: quarantinePause(error, now()) }));
     const done = new Set(await store.quarantine(fenceOf(membership(), jobs), rows));
     for (const { job, error } of broken) {
-      if (done.has(job.jobId)) onEvent({ type: "job.parked", jobId: job.jobId, error });
+      if (done.has(job.jobId)) emit({ type: "job.quarantined", jobId: job.jobId, error });
     }
     refuse(jobs, done, (rest) => onRefused("due.quarantine", rest));
   }
@@ -71,7 +73,7 @@ export class DueWriter {
     write: (rows: readonly FireRow[]) => Promise<readonly Fired[]>,
   ): Promise<number> {
     if (rows.length === 0) return 0;
-    const { onQueued, onEvent, onRefused } = this.#options;
+    const { emit, wakeups } = this.#context;
     const { done, faults } = await this.#writeAround(rows, write);
     const byJob = new Map(done.map((one) => [one.jobId, one]));
     const rest: DueJob[] = [];
@@ -82,28 +84,28 @@ export class DueWriter {
         rest.push(row.job);
         continue;
       }
-      announceFired(row, fired, onEvent);
+      announceFired(row, fired, emit);
       if (!fired.isLast) this.#moveOn(row, row.job.nominal, fired.runsMade);
       if (fired.outcome !== "fired" || fired.run === null) continue;
       const { id, lane, rank } = fired.run;
       queued.push({ id, lane, rank, namespaceId: row.job.definition.namespaceId });
     }
-    onQueued(queued);
+    wakeups.runsQueued(queued);
     await this.quarantine(faults.map(toBroken));
     const quarantined = new Set(faults.map(({ row }) => row.job.jobId));
-    refuse(rest, quarantined, (refused) => onRefused(statement, refused));
+    refuse(rest, quarantined, (refused) => this.#deps.onRefused(statement, refused));
     return done.length;
   }
 
   async #pass(steps: DueSteps): Promise<number> {
     const { passes: rows } = steps;
     if (rows.length === 0) return 0;
-    const { store, onEvent, onRefused } = this.#options;
+    const { store, onRefused } = this.#deps;
     const { done, faults } = await this.#writeAround(rows, (part) => store.pass(this.#terms(part, steps), part));
     const moved = new Set(done);
     for (const row of rows) {
       if (!moved.has(row.job.jobId)) continue;
-      announcePassed(row, onEvent);
+      announcePassed(row, this.#context.emit);
       this.#moveOn(row, row.range.to, row.job.runsMade);
     }
     await this.quarantine(faults.map(toBroken));
@@ -119,7 +121,7 @@ export class DueWriter {
   async #hold(steps: DueSteps): Promise<void> {
     const { holds: rows } = steps;
     if (rows.length === 0) return;
-    const { store, onNext, onRefused } = this.#options;
+    const { store, onNext, onRefused } = this.#deps;
     const held = new Set(await store.hold(this.#terms(rows, steps), rows));
     for (const { job, until } of rows) if (held.has(job.jobId)) onNext({ ...job, fireAt: until });
     refuse(
@@ -138,7 +140,7 @@ export class DueWriter {
     this.#poison.countWritten(written);
     const [first] = faults;
     if (first === undefined || written > 0) return { done, faults };
-    const now = this.#options.now();
+    const now = this.#context.now();
     const poison = faults.filter(({ row }) => this.#poison.isPoison(row.job.jobId, now));
     if (poison.length === 0) throw first.error;
     return { done, faults: poison };
@@ -146,8 +148,8 @@ export class DueWriter {
 
   #moveOn({ job, next, catchUpTo }: FireRow | PassRow, settledTo: Instant, runsMade: number): void {
     const { shard, class: urgency } = job;
-    if (next === null || !this.#options.admits({ shard, class: urgency, fireAt: next.fireAt })) return;
-    this.#options.onNext({
+    if (next === null || !this.#deps.admits({ shard, class: urgency, fireAt: next.fireAt })) return;
+    this.#deps.onNext({
       jobId: job.jobId,
       shard: job.shard,
       class: job.class,
@@ -164,7 +166,7 @@ export class DueWriter {
 
   #terms(rows: readonly { readonly job: DueJob }[], { windows, asOf }: DueSteps): Terms {
     const jobs = rows.map((row) => row.job);
-    return { fence: fenceOf(this.#options.membership(), jobs), windows, asOf };
+    return { fence: fenceOf(this.#context.membership(), jobs), windows, asOf };
   }
 }
 
@@ -181,7 +183,13 @@ const maxReasonLength = 500;
 
 function quarantinePause(error: unknown, at: Instant): JobPause {
   const message = error instanceof Error ? error.message : String(error);
-  return { reason: `parked: ${message.slice(0, maxReasonLength)}`, actor: "system", at, until: null, missed: "none" };
+  return {
+    reason: `quarantined: ${message.slice(0, maxReasonLength)}`,
+    actor: "system",
+    at,
+    until: null,
+    missed: "none",
+  };
 }
 
 /** Emits the events of one row of a fire. */
@@ -195,7 +203,7 @@ function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void
   }
   const lateMs = Math.max(0, fired.run.createdAt - job.fireAt);
   const { namespaceId, task, queue } = job.definition;
-  // Written out: to copy members from one object to another costs more than all else that the node does for a fire.
+  // Every field is written out: a spread would cost more than everything else that the node does for a fire.
   const event = {
     type: fired.outcome === "blocked" ? "run.blocked" : "run.fired",
     namespaceId,
@@ -214,7 +222,7 @@ function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void
   onEvent({ ...late, type: "run.late" });
 }
 
-/** Emits the events of occurrences that were passed over. */
+/** Emits the events of skipped or missed occurrences. */
 function announcePassed(row: PassRow, onEvent: OnEngineEvent): void {
   for (const range of row.notes) onEvent(skipped(row.job, range));
   onEvent(skipped(row.job, row.range));

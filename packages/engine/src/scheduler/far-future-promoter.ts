@@ -1,19 +1,14 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import type { DueRun, FarFutureRun, FarFutureStore, Queued } from "@carillon/store";
-import type { Membership } from "../context.js";
+import type { FarFutureRun, FarFutureStore } from "@carillon/store";
+import type { EngineContext } from "../context.js";
 import { type FarFutureLimits, defaultFarFutureLimits } from "../options.js";
 
-export interface FarFuturePromoterOptions {
-  readonly store: FarFutureStore;
-  /** The database's clock. */
-  readonly now: () => Instant;
-  readonly membership: () => Membership;
-  readonly onQueued: (queued: readonly Queued[]) => void;
-  readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  readonly onEvent: OnEngineEvent;
-  readonly limits?: Partial<FarFutureLimits>;
-}
+export type FarFuturePromoterContext = Pick<EngineContext, "emit" | "membership" | "now"> & {
+  readonly limits: Pick<EngineContext["limits"], "farFuture">;
+  readonly loops: Pick<EngineContext["loops"], "register" | "wake">;
+  readonly store: { readonly farFuture: FarFutureStore };
+  readonly wakeups: Pick<EngineContext["wakeups"], "on" | "runsDue" | "runsQueued">;
+};
 
 export interface PromotionReport {
   /** How many shards were scanned. */
@@ -27,7 +22,7 @@ export interface PromotionReport {
  * read from where its last promotion ended; only the full scan reads it from its beginning.
  */
 export class FarFuturePromoter {
-  readonly #options: FarFuturePromoterOptions;
+  readonly #context: FarFuturePromoterContext;
   readonly #limits: FarFutureLimits;
   /** From which due time on a shard is read: earlier runs are promoted. */
   readonly #from = new Map<number, Instant>();
@@ -39,10 +34,20 @@ export class FarFuturePromoter {
   #nextFullScan: Instant;
   #lastPromotionMs: DurationMs = 0;
 
-  constructor(options: FarFuturePromoterOptions) {
-    this.#options = options;
-    this.#limits = { ...defaultFarFutureLimits, ...options.limits };
-    this.#nextScan = this.#nextFullScan = options.now();
+  constructor(context: FarFuturePromoterContext) {
+    this.#context = context;
+    this.#limits = { ...defaultFarFutureLimits, ...context.limits.farFuture };
+    this.#nextScan = this.#nextFullScan = context.now();
+    const { loops, wakeups } = context;
+    loops.register("far_future", async () => {
+      await this.tick();
+      return this.idleMs;
+    });
+    wakeups.on("shards.owned", ({ gained, lost }) => {
+      this.forgetShards(lost);
+      this.scanShards(gained.map((shard) => shard.id));
+      if (gained.length > 0) loops.wake("far_future");
+    });
   }
 
   async tick(): Promise<PromotionReport> {
@@ -52,7 +57,7 @@ export class FarFuturePromoter {
 
   /** How long the next tick can wait. Promotions that are not urgent take at most half of the time. */
   get idleMs(): DurationMs {
-    const now = this.#options.now();
+    const now = this.#context.now();
     if (this.#due.size === 0) return Math.min(this.#limits.scanIntervalMs, Math.max(0, this.#nextScan - now));
     const isUrgent = Math.min(...this.#due.values()) < now + this.#limits.leadMs / 2;
     return isUrgent ? 0 : this.#lastPromotionMs;
@@ -61,7 +66,7 @@ export class FarFuturePromoter {
   /** This node has just become the owner of these shards, so the next tick scans them from their beginning. */
   scanShards(shards: readonly number[]): void {
     this.forgetShards(shards);
-    this.#nextScan = this.#options.now();
+    this.#nextScan = this.#context.now();
   }
 
   forgetShards(shards: readonly number[]): void {
@@ -73,12 +78,12 @@ export class FarFuturePromoter {
   }
 
   async #scan(): Promise<number> {
-    const now = this.#options.now();
+    const now = this.#context.now();
     const clockWentBack = this.#nextScan > now + this.#limits.scanIntervalMs;
     if (now < this.#nextScan && !clockWentBack) return 0;
     this.#nextScan = now + this.#limits.scanIntervalMs;
     const isFull = clockWentBack || now >= this.#nextFullScan;
-    const held = this.#options.membership().shards;
+    const held = this.#context.membership().shards;
     const shards = isFull ? held : held.filter((shard) => !this.#due.has(shard));
     if (shards.length === 0) return 0;
     const until = now + this.#limits.leadMs;
@@ -88,7 +93,7 @@ export class FarFuturePromoter {
       }
     } finally {
       // Also after a full scan that failed: the scans from where the promotions ended must continue.
-      const end = this.#options.now();
+      const end = this.#context.now();
       if (isFull) this.#nextFullScan = end + Math.max(this.#limits.fullScanIntervalMs, 20 * (end - now));
     }
     return shards.length;
@@ -96,7 +101,7 @@ export class FarFuturePromoter {
 
   async #scanShards(shards: readonly number[], until: Instant, isFull: boolean): Promise<void> {
     const from = shards.map((shard) => ({ shard, from: isFull ? 0 : (this.#from.get(shard) ?? 0) }));
-    const found = new Map((await this.#options.store.scan(from, until)).map((one) => [one.shard, one.from]));
+    const found = new Map((await this.#context.store.farFuture.scan(from, until)).map((one) => [one.shard, one.from]));
     for (const shard of shards) this.#note(shard, found.get(shard), until);
   }
 
@@ -110,9 +115,9 @@ export class FarFuturePromoter {
     }
   }
 
-  /** The shards whose runs are due first go first: after a long stop overdue runs are promoted before the others. */
+  /** Promotes the shards with the earliest due times first, so that overdue runs precede the others after a long stop. */
   async #promote(): Promise<number> {
-    const { nodeId, epochs } = this.#options.membership();
+    const { nodeId, epochs } = this.#context.membership();
     const first = [...this.#due].sort(([, a], [, b]) => a - b).slice(0, this.#limits.shardsPerPromotion);
     const shards = first.flatMap(([id]) => {
       const epoch = epochs.get(id);
@@ -120,11 +125,11 @@ export class FarFuturePromoter {
     });
     for (const [id] of first) if (!epochs.has(id)) this.#due.delete(id);
     if (shards.length === 0) return 0;
-    const now = this.#options.now();
+    const now = this.#context.now();
     const until = now + this.#limits.leadMs;
     const limit = Math.ceil(this.#limits.batch / shards.length);
-    const promoted = await this.#options.store.promote({ node: nodeId, shards }, this.#due, until, limit);
-    this.#lastPromotionMs = Math.max(0, this.#options.now() - now);
+    const promoted = await this.#context.store.farFuture.promote({ node: nodeId, shards }, this.#due, until, limit);
+    this.#lastPromotionMs = Math.max(0, this.#context.now() - now);
     const ids = shards.map((shard) => shard.id);
     this.#advance(ids, promoted, { until, limit });
     this.#announce(promoted);
@@ -155,14 +160,15 @@ export class FarFuturePromoter {
       else if (!this.#due.has(shard)) this.#from.set(shard, until);
       this.#seen.delete(shard);
     }
-    if (refused > 0) this.#options.onEvent({ type: "write.refused", statement: "far_future.promote", count: refused });
+    if (refused > 0) this.#context.emit({ type: "write.refused", statement: "far_future.promote", count: refused });
   }
 
   #announce(promoted: readonly FarFutureRun[]): void {
     if (promoted.length === 0) return;
-    this.#options.onQueued(promoted.filter((run) => run.state === "queued"));
+    const { emit, wakeups } = this.#context;
+    wakeups.runsQueued(promoted.filter((run) => run.state === "queued"));
     const waiting = promoted.filter((run) => run.state === "scheduled");
-    if (waiting.length > 0) this.#options.onDueRuns(waiting);
-    this.#options.onEvent({ type: "runs.moved", count: promoted.length });
+    if (waiting.length > 0) wakeups.runsDue(waiting);
+    emit({ type: "runs.moved", count: promoted.length });
   }
 }

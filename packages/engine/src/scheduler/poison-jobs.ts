@@ -14,7 +14,7 @@ export interface Bisected<Row, Out> {
   readonly written: number;
 }
 
-/** After so many faulty rows the rest of a batch waits for a later tick. */
+/** After this many faulty rows the rest of a batch waits for a later tick. */
 const maxFaults = 16;
 
 /**
@@ -48,7 +48,7 @@ export async function writeAround<Row, Out>(
 
 interface FirstFailure {
   readonly since: Instant;
-  /** How many rows had been written when the job failed first. */
+  /** The number of written rows when the job failed first. */
   readonly written: number;
 }
 

@@ -21,7 +21,7 @@ interface Known extends PartlyRead {
   readonly to: Instant;
 }
 
-/** Up to which time each queue is known whose last read reached its limit. */
+/** The time up to which each queue was read whose last read reached its limit. */
 export class ReadProgress {
   readonly #known = new Map<number, Known>();
 
@@ -29,7 +29,7 @@ export class ReadProgress {
     return this.#known.values();
   }
 
-  /** Without end for a queue that was read to the end of the window. */
+  /** Infinity for a queue that was read to the end of the window. */
   knownUntil(shard: number, queue: DueQueue): Instant {
     return this.#known.get(keyOf(shard, queue))?.to ?? Number.POSITIVE_INFINITY;
   }
@@ -42,7 +42,7 @@ export class ReadProgress {
     for (const queue of dueQueues) this.#known.delete(keyOf(shard, queue));
   }
 
-  /** These shards were read again, the nearest first, with at most `limit` rows for each queue of each. */
+  /** Records a read of these shards that returned the earliest rows, at most `limit` per queue of each shard. */
   recordRead(shards: readonly number[], limit: number, rows: readonly ReadRow[]): void {
     for (const shard of shards) this.forget(shard);
     const counts = new Map<number, { count: number; last: ReadRow }>();
@@ -65,7 +65,7 @@ export function keyOf(shard: number, queue: DueQueue): number {
   return shard * dueQueues.length + queue;
 }
 
-/** The queue that a job of this class waits in. */
+/** The queue of jobs of this class. */
 export function queueOfClass(urgency: number): DueQueue {
   return urgency === 0 || urgency === 1 ? urgency : 2;
 }

@@ -1,7 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { DueRun, PromotedRun } from "@carillon/store";
+import type { DueRun } from "@carillon/store";
 import { fenceOf } from "../cluster/coordinator.js";
-import type { Membership } from "../context.js";
+import type { EngineContext } from "../context.js";
 import type { FireStore } from "../schedules/fire-store.js";
 
 export interface AheadLimits {
@@ -10,12 +10,13 @@ export interface AheadLimits {
   readonly maxAhead: number;
 }
 
-export interface RunPromoterOptions {
+export type RunPromoterContext = Pick<EngineContext, "membership" | "now"> & {
+  readonly wakeups: Pick<EngineContext["wakeups"], "runsPromoted">;
+};
+
+export interface RunPromoterDeps {
   readonly store: Pick<FireStore, "promote">;
-  readonly now: () => Instant;
-  readonly membership: () => Membership;
   readonly limits: AheadLimits;
-  readonly onPromoted: (runs: readonly PromotedRun[]) => void;
   /** Not queued ahead: the run is taken again at its time. */
   readonly onWaiting: (run: DueRun) => void;
   readonly onRefused: (runs: readonly DueRun[]) => void;
@@ -23,23 +24,26 @@ export interface RunPromoterOptions {
 
 /** Queues delayed and retrying runs, at their time or ahead of it. */
 export class RunPromoter {
-  readonly #options: RunPromoterOptions;
+  readonly #context: RunPromoterContext;
+  readonly #deps: RunPromoterDeps;
   readonly #room: AheadRoom;
 
-  constructor(options: RunPromoterOptions) {
-    this.#options = options;
-    this.#room = new AheadRoom(options.limits.maxAhead);
+  constructor(context: RunPromoterContext, deps: RunPromoterDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    this.#room = new AheadRoom(deps.limits.maxAhead);
   }
 
   /** Returns how many runs were queued. */
   async promote(runs: readonly DueRun[]): Promise<number> {
     if (runs.length === 0) return 0;
-    const { store, membership, onPromoted, onWaiting, onRefused, now, limits } = this.#options;
+    const { membership, now, wakeups } = this.#context;
+    const { store, onWaiting, onRefused, limits } = this.#deps;
     const { tried, slots } = this.#choose(runs, now());
     if (tried.length === 0) return 0;
     const ids = tried.map((run) => run.id);
     const promoted = await store.promote(fenceOf(membership(), tried), ids, limits.aheadMs);
-    onPromoted(promoted);
+    wakeups.runsPromoted(promoted);
     const done = new Set(promoted.map((run) => run.id));
     const left = tried.filter((run) => !done.has(run.id));
     const at = now();
@@ -55,7 +59,7 @@ export class RunPromoter {
     const due = runs.filter((run) => run.runAt <= now);
     const early = runs.filter((run) => run.runAt > now);
     const ahead = early.slice(0, this.#room.left(now));
-    for (const run of early.slice(ahead.length)) this.#options.onWaiting(run);
+    for (const run of early.slice(ahead.length)) this.#deps.onWaiting(run);
     return { tried: [...due, ...ahead], slots: this.#room.take(ahead) };
   }
 }
@@ -74,7 +78,7 @@ export class AheadSlots {
     return this.#count;
   }
 
-  /** So many were not queued ahead. */
+  /** Frees the slots of runs that were not queued ahead after all. */
   giveBack(count: number): void {
     this.#count -= count;
   }

@@ -1,9 +1,10 @@
-import type { DurationMs, Instant } from "@carillon/core";
-import type { DueJob, DueRun, Fence, PromotedRun, Queued } from "@carillon/store";
+import type { DurationMs } from "@carillon/core";
+import type { DueJob, DueRun } from "@carillon/store";
+import type { CalendarSweep } from "../calendars/calendar-sweep.js";
 import { type RankRun, rankByPriority } from "../catalog/rank-run.js";
 import { fenceOf } from "../cluster/coordinator.js";
-import type { Membership } from "../context.js";
-import type { OnEngineEvent } from "../events.js";
+import type { EngineContext } from "../context.js";
+import type { PauseExpiry } from "../jobs/change/job-pauser.js";
 import { usesCalendars } from "../schedules/calendar-notes.js";
 import type { FireStore } from "../schedules/fire-store.js";
 import { type CalendarSource, noCalendars } from "../schedules/named-calendars.js";
@@ -15,27 +16,21 @@ import { WindowCache } from "../schedules/window-cache.js";
 import { type AheadLimits, RunPromoter } from "./run-promoter.js";
 import { type ReadLimits, ShardReader, rowOfJob, rowOfRun } from "./shard-reader.js";
 
-export interface SchedulerOptions {
+export type SchedulerContext = Pick<EngineContext, "emit" | "membership" | "now"> & {
+  readonly loops: Pick<EngineContext["loops"], "register" | "wake">;
+  readonly wakeups: Pick<EngineContext["wakeups"], "broadcast" | "on" | "runsPromoted" | "runsQueued">;
+};
+
+/** A test or the simulation may leave out what its jobs do not need. */
+export interface SchedulerDeps {
   readonly store: FireStore;
   readonly calendars?: CalendarSource;
-  /** Ends the pauses that expired; returns the resumed jobs. */
-  readonly resumeExpired?: (fence: Fence, jobs: readonly DueJob[]) => Promise<readonly string[]>;
-  /**
-   * Jobs that were computed with an older version of a calendar settle the occurrences that were due by it, and get their next time by the new
-   * one. Returns those that were behind: their rows in memory are stale.
-   */
-  readonly follow?: (jobIds: readonly string[]) => Promise<readonly string[]>;
-  /** The database's clock. */
-  readonly now: () => Instant;
-  readonly membership: () => Membership;
-  /** By priority when this is left out. */
+  /** Recomputes jobs that are due by an older version of a calendar, before they are planned. */
+  readonly calendarSweep?: Pick<CalendarSweep, "follow">;
+  /** Resumes jobs whose pause has expired. */
+  readonly pauseExpiry?: Pick<PauseExpiry, "resume">;
+  /** By priority by default. */
   readonly rank?: RankRun;
-  readonly onQueued: (queued: readonly Queued[]) => void;
-  /** Delayed and retrying runs were queued, some of them ahead of their time. Without this none is, and onQueued is called. */
-  readonly onPromoted?: (runs: readonly PromotedRun[]) => void;
-  /** Running runs were asked to stop. */
-  readonly onStopped?: (runIds: readonly string[]) => void;
-  readonly onEvent: OnEngineEvent;
   readonly limits?: Partial<SchedulerLimits>;
 }
 
@@ -70,32 +65,32 @@ export interface TickReport {
 
 /** Fires due jobs and queues delayed runs in the shards that this node owns. One tick is one bounded pass; its loop paces it. */
 export class Scheduler {
-  readonly #options: SchedulerOptions;
+  readonly #context: SchedulerContext;
+  readonly #deps: SchedulerDeps;
   readonly #limits: SchedulerLimits;
+  readonly #calendars: CalendarSource;
   readonly #window: DueWindow;
   readonly #reader: ShardReader;
   readonly #maintenance: WindowCache;
   readonly #planner: DuePlanner;
   readonly #writer: DueWriter;
   readonly #promoter: RunPromoter;
-  /** The revision of the windows by which the held occurrences of a shard were last released. */
+  /** The revision of the windows by which the held occurrences of each shard were last released. */
   readonly #released = new Map<number, number>();
 
-  constructor(options: SchedulerOptions) {
-    const { store, calendars = noCalendars, now, membership, onQueued, onEvent } = options;
-    this.#options = options;
-    this.#limits = { ...defaultLimits, ...options.limits };
-    if (options.onPromoted === undefined) this.#limits = { ...this.#limits, aheadMs: 0 };
+  constructor(context: SchedulerContext, deps: SchedulerDeps) {
+    const { store, calendars = noCalendars } = deps;
+    this.#context = context;
+    this.#deps = deps;
+    this.#calendars = calendars;
+    this.#limits = { ...defaultLimits, ...deps.limits };
     const { inFlight: lanes, windowEntries, aheadMs } = this.#limits;
-    // New entries may be due before those that fill the window: there is room for as many again.
-    this.#window = new DueWindow({ now: now(), lanes, capacity: windowEntries * 2, aheadMs });
-    this.#reader = new ShardReader({ store, window: this.#window, now, membership, limits: this.#limits });
-    this.#promoter = new RunPromoter({
+    // A new entry may be due before those that fill the window, so the window has room for as many again.
+    this.#window = new DueWindow({ now: context.now(), lanes, capacity: windowEntries * 2, aheadMs });
+    this.#reader = new ShardReader(context, { store, window: this.#window, limits: this.#limits });
+    this.#promoter = new RunPromoter(context, {
       store,
-      now,
-      membership,
       limits: this.#limits,
-      onPromoted: options.onPromoted ?? onQueued,
       onWaiting: (run) => {
         if (!this.#window.putRun(run, true)) this.#reader.putOff(rowOfRun(run));
       },
@@ -106,28 +101,53 @@ export class Scheduler {
       schedules: new ScheduleCache(this.#limits.compiledSchedules),
       calendars,
       maintenance: this.#maintenance,
-      rank: options.rank ?? rankByPriority,
+      rank: deps.rank ?? rankByPriority,
     });
-    this.#writer = new DueWriter({
+    this.#writer = new DueWriter(context, {
       store,
-      now,
-      membership,
       admits: (job) => this.#reader.admits(rowOfJob(job)),
       onNext: (job) => this.jobDue(job),
       onRefused: (statement, jobs) => this.#refused(statement, jobs),
-      onQueued,
-      onStopped: (runIds) => options.onStopped?.(runIds),
-      onEvent,
+    });
+    this.#subscribe(context);
+  }
+
+  #subscribe({ loops, wakeups }: SchedulerContext): void {
+    loops.register("scheduler", async () => {
+      await this.tick();
+      return this.idleMs;
+    });
+    wakeups.on("jobs.due", (jobs) => {
+      for (const job of jobs) this.jobDue(job);
+      if (jobs.length > 0) loops.wake("scheduler");
+    });
+    wakeups.on("runs.due", (runs) => {
+      for (const run of runs) this.runDue(run);
+      if (runs.length > 0) loops.wake("scheduler");
+    });
+    wakeups.on("shards.changed", (shards) => {
+      this.readShards(shards);
+      if (shards.length > 0) loops.wake("scheduler");
+    });
+    wakeups.on("shards.owned", ({ gained, lost }) => {
+      this.forgetShards(lost);
+      this.readShards(gained.map((shard) => shard.id));
+      if (gained.length > 0) loops.wake("scheduler");
+    });
+    wakeups.on("windows", () => {
+      this.windowsChanged();
+      loops.wake("scheduler");
     });
   }
 
   async tick(): Promise<TickReport> {
-    const began = this.#options.now();
+    const { emit, now } = this.#context;
+    const began = now();
     if (this.#reader.isFullScanDue) this.#maintenance.markStale();
     await this.#maintenance.read();
     await this.#release();
     const report = await this.#readAndWork();
-    this.#options.onEvent({ type: "scheduler.ticked", durationMs: this.#options.now() - began, ...report });
+    emit({ type: "scheduler.ticked", durationMs: now() - began, ...report });
     return report;
   }
 
@@ -135,10 +155,10 @@ export class Scheduler {
   get idleMs(): DurationMs {
     const { nextDue } = this.#window;
     const { nextRead } = this.#reader;
-    return Math.max(0, (nextDue === -1 ? nextRead : Math.min(nextDue, nextRead)) - this.#options.now());
+    return Math.max(0, (nextDue === -1 ? nextRead : Math.min(nextDue, nextRead)) - this.#context.now());
   }
 
-  /** A job was made or changed by this node: it need not wait for the next scan. */
+  /** This node created or changed a job: the job need not wait for the next scan. */
   jobDue(job: DueJob): void {
     const row = rowOfJob(job);
     if (!this.#reader.admits(row) || !this.#owns(row.shard)) return;
@@ -151,12 +171,12 @@ export class Scheduler {
     if (!this.#window.putRun(run)) this.#reader.putOff(row);
   }
 
-  /** Something changed in these shards, or they have just become ours: read them again. */
+  /** Rows of these shards changed, or this node has just become their owner: the next tick reads them. */
   readShards(shards: readonly number[]): void {
     this.#reader.readNow(shards);
   }
 
-  /** The maintenance windows changed. */
+  /** The maintenance windows changed: the next tick reads them. */
   windowsChanged(): void {
     this.#maintenance.markStale();
   }
@@ -168,22 +188,22 @@ export class Scheduler {
   }
 
   #owns(shard: number): boolean {
-    return this.#options.membership().epochs.has(shard);
+    return this.#context.membership().epochs.has(shard);
   }
 
   /** Releases occurrences that are held by windows of an older revision. */
   async #release(): Promise<void> {
     const { revision } = this.#maintenance;
-    const { membership, store } = this.#options;
+    const { membership } = this.#context;
     const rows = membership().shards.flatMap((shard) => (this.#released.get(shard) === revision ? [] : [{ shard }]));
     if (rows.length === 0) return;
-    this.#reader.readNow(await store.release({ fence: fenceOf(membership(), rows), windows: revision }));
+    this.#reader.readNow(await this.#deps.store.release({ fence: fenceOf(membership(), rows), windows: revision }));
     for (const { shard } of rows) this.#released.set(shard, revision);
   }
 
   /** While a herd is written, reads go on beside it. */
   async #readAndWork(): Promise<TickReport> {
-    if (this.#window.readyAt(this.#options.now()) <= this.#limits.batch) {
+    if (this.#window.readyAt(this.#context.now()) <= this.#limits.batch) {
       const loaded = await this.#reader.read();
       return { ...(await this.#work()), loaded };
     }
@@ -213,7 +233,7 @@ export class Scheduler {
       while (batches > 0) {
         batches -= 1;
         await this.#maintenance.read();
-        const due = this.#window.takeDue(this.#options.now(), batch, lane);
+        const due = this.#window.takeDue(this.#context.now(), batch, lane);
         if (due.jobs.length + due.runs.length === 0) return;
         try {
           total.promoted += await this.#promoter.promote(due.runs);
@@ -240,34 +260,34 @@ export class Scheduler {
     const { revision } = this.#maintenance;
     const jobs = await this.#upToDate(due);
     if (jobs.length === 0) return { fired: 0, passed: 0 };
-    const steps = this.#planner.plan(jobs, this.#options.now(), revision);
+    const steps = this.#planner.plan(jobs, this.#context.now(), revision);
     const written = await this.#writer.write(steps);
     await this.#resume(steps.expired);
     if (steps.broken.length === 0) return written;
-    // A calendar that was made a moment ago is no reason to stop a job.
-    await (this.#options.calendars ?? noCalendars).refresh();
+    // The calendar of a broken job may have been created a moment ago: the job is quarantined only if it is still broken after a refresh.
+    await this.#calendars.refresh();
     const broken = steps.broken.map((one) => one.job);
-    const again = this.#planner.plan(broken, this.#options.now(), revision);
+    const again = this.#planner.plan(broken, this.#context.now(), revision);
     const late = await this.#writer.write(again);
     await this.#writer.quarantine(again.broken);
     return { fired: written.fired + late.fired, passed: written.passed + late.passed };
   }
 
-  /** The jobs without those whose calendars changed since their next time was computed: these are read again when they have followed. */
+  /** Returns the jobs whose next time was computed with the current calendars. The others are recomputed and read again. */
   async #upToDate(jobs: readonly DueJob[]): Promise<readonly DueJob[]> {
-    const { follow } = this.#options;
+    const { calendarSweep } = this.#deps;
     const ids = jobs.flatMap((job) => (usesCalendars(job.definition.schedule) ? [job.jobId] : []));
-    if (follow === undefined || ids.length === 0) return jobs;
-    const behind = new Set(await follow(ids));
+    if (calendarSweep === undefined || ids.length === 0) return jobs;
+    const behind = new Set(await calendarSweep.follow(ids));
     if (behind.size === 0) return jobs;
     this.#reader.readAgain(jobs.filter((job) => behind.has(job.jobId)));
     return jobs.filter((job) => !behind.has(job.jobId));
   }
 
   async #resume(jobs: readonly DueJob[]): Promise<void> {
-    const { resumeExpired, membership } = this.#options;
-    if (jobs.length === 0 || resumeExpired === undefined) return;
-    const resumed = new Set(await resumeExpired(fenceOf(membership(), jobs), jobs));
+    const { pauseExpiry } = this.#deps;
+    if (jobs.length === 0 || pauseExpiry === undefined) return;
+    const resumed = new Set(await pauseExpiry.resume(fenceOf(this.#context.membership(), jobs), jobs));
     this.#reader.readNow(jobs.filter((job) => resumed.has(job.jobId)).map((job) => job.shard));
     const rest = jobs.filter((job) => !resumed.has(job.jobId));
     if (rest.length > 0) this.#refused("job.resume", rest);
@@ -276,7 +296,7 @@ export class Scheduler {
   #refused(statement: string, rows: readonly { readonly shard: number }[]): void {
     this.#reader.readAgain(rows);
     this.#maintenance.markStale();
-    this.#options.onEvent({ type: "write.refused", statement, count: rows.length });
+    this.#context.emit({ type: "write.refused", statement, count: rows.length });
   }
 }
 

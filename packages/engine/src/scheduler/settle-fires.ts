@@ -15,7 +15,7 @@ export function fireStore(store: Store, unitOfWork: JobUnitOfWork): FireStore {
   };
 }
 
-/** The fires whose runs may wait for others, as one job transaction: the same over every store. */
+/** Fires jobs whose runs may wait for others, in one job transaction. PostgreSQL and the memory tables share it. */
 export function settleRows(unitOfWork: JobUnitOfWork): FireStore["settle"] {
   return async ({ fence, windows }, rows) => {
     const work = { fence, windows, rows: rows.map(toOccurrence) };

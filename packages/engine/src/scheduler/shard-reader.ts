@@ -3,22 +3,22 @@ import type { DueJob, DueRun } from "@carillon/store";
 import type { DueWindow } from "./due-window.js";
 import type { FireStore } from "../schedules/fire-store.js";
 import { ReadProgress, queueOfClass, type ReadRow, runsQueue } from "./read-progress.js";
-import type { Membership } from "../context.js";
+import type { EngineContext } from "../context.js";
 
-export interface ShardReaderOptions {
+export type ShardReaderContext = Pick<EngineContext, "membership" | "now">;
+
+export interface ShardReaderDeps {
   readonly store: Pick<FireStore, "load" | "loadRuns">;
   readonly window: DueWindow;
-  readonly now: () => Instant;
-  readonly membership: () => Membership;
   readonly limits: ReadLimits;
 }
 
 export interface ReadLimits {
-  /** How far ahead due times are held in memory. */
+  /** How far ahead rows are held in memory. */
   readonly windowMs: DurationMs;
-  /** Jobs that are read ahead, the nearest first; every shard has its share. */
+  /** The number of rows that are read ahead, the earliest first. Every shard has an equal share. */
   readonly windowEntries: number;
-  /** After a row that was locked, not yet due or refused: how long until its shard is read again. */
+  /** After a write was refused or failed, its shard is read again after this time. */
   readonly rereadAfterMs: DurationMs;
 }
 
@@ -28,24 +28,25 @@ interface Read {
 }
 
 const minShare = 16;
-/** Shards of one statement: fewer while they are full, so that a read never holds up the fires for long. */
+/** The bounds of the number of shards per statement: fewer while they are full, so that a read never delays the fires for long. */
 const minChunk = 16;
 const maxChunk = 1_024;
 const manyRows = 8_000;
 const fewRows = 1_000;
-/** A requested read waits for so many times the duration of the last one, so that hints cannot cause reads all the time. */
+/** A requested read waits for this multiple of the last read's duration, so that wakeups cannot cause reads all the time. */
 const restPerRead = 4;
 const maxRestMs = 1_000;
-/** While more than this is ready the full scan waits, for a third of its period at most: the jobs that it finds are not due yet. */
+/** While more entries than this are ready, the full scan waits for at most a third of its period: the jobs that it finds are not due yet. */
 const herd = 2_000;
 
 /**
- * Keeps the window filled: every shard each half window, and those that need it sooner. Of a queue of a shard with more than
- * its share only the nearest is held, and it is read on as that drains.
+ * Keeps the window filled: reads every shard each half window, and sooner if needed. Of a queue with more rows than its share the window holds
+ * only the earliest, and the reader reads on as they drain.
  */
 export class ShardReader {
-  readonly #options: ShardReaderOptions;
-  /** Shards to read, and not before when. */
+  readonly #context: ShardReaderContext;
+  readonly #deps: ShardReaderDeps;
+  /** The shards to read, and the time before which each is not read. */
   readonly #wanted = new Map<number, Instant>();
   /** Shards that the full scan has still to read. */
   readonly #toScan = new Set<number>();
@@ -56,9 +57,10 @@ export class ShardReader {
   #nextScan: Instant;
   #hintsFrom: Instant;
 
-  constructor(options: ShardReaderOptions) {
-    this.#options = options;
-    const now = options.now();
+  constructor(context: ShardReaderContext, deps: ShardReaderDeps) {
+    this.#context = context;
+    this.#deps = deps;
+    const now = context.now();
     this.#windowEnd = now;
     this.#nextScan = now;
     this.#hintsFrom = now;
@@ -66,38 +68,38 @@ export class ShardReader {
 
   get isFullScanDue(): boolean {
     this.#followClock();
-    return this.#options.now() >= this.#nextScan;
+    return this.#context.now() >= this.#nextScan;
   }
 
-  /** When the next read is due. */
+  /** The time of the next read. */
   get nextRead(): Instant {
     this.#followClock();
-    if (this.#toScan.size > 0 || this.#drained().length > 0) return this.#options.now();
+    if (this.#toScan.size > 0 || this.#drained().length > 0) return this.#context.now();
     let next = this.#nextScan;
     for (const at of this.#wanted.values()) if (at < next) next = at;
     return next;
   }
 
-  /** Whether something that is due then belongs into the window; if not, a read brings it in time. */
+  /** Whether a row belongs into the window now. If not, a later read finds it in time. */
   admits({ shard, at, queue }: ReadRow): boolean {
-    // A read under way may be older than this row, and report that it read everything.
+    // A read under way may be older than this row and report that it is complete.
     return at <= this.#windowEnd && (at < this.#known.knownUntil(shard, queue) || this.#reading.has(shard));
   }
 
   /** The window has no room for this row: its shard is read again later. */
   putOff(row: ReadRow): void {
     this.#known.lower(row);
-    this.#want(row.shard, this.#options.now() + maxRestMs);
+    this.#want(row.shard, this.#context.now() + maxRestMs);
   }
 
   readNow(shards: Iterable<number>): void {
-    const at = Math.max(this.#options.now(), this.#hintsFrom);
+    const at = Math.max(this.#context.now(), this.#hintsFrom);
     for (const shard of shards) this.#want(shard, at);
   }
 
   /** A write for these shards was refused or failed. */
   readAgain(rows: readonly { readonly shard: number }[]): void {
-    const at = this.#options.now() + this.#options.limits.rereadAfterMs;
+    const at = this.#context.now() + this.#deps.limits.rereadAfterMs;
     for (const { shard } of rows) if (!this.#wanted.has(shard)) this.#wanted.set(shard, at);
   }
 
@@ -109,10 +111,10 @@ export class ShardReader {
     }
   }
 
-  /** Reads some of the shards that are to be read, if any; returns how many rows were read. */
+  /** Reads some of the wanted shards, if any; returns the number of rows. */
   async read(): Promise<number> {
-    const now = this.#options.now();
-    const { epochs, shards: held } = this.#options.membership();
+    const now = this.#context.now();
+    const { epochs, shards: held } = this.#context.membership();
     if (this.isFullScanDue) this.#beginFullScan(now, held);
     const share = this.#share();
     for (const shard of this.#drained()) this.#want(shard, now);
@@ -120,32 +122,32 @@ export class ShardReader {
     return shards.length === 0 ? 0 : this.#fill(shards, share);
   }
 
-  /** The next scan is at most half a window away. If it is further, the clock went back, and everything that was put off is due at once. */
+  /** The next scan is at most half a window away. If it is further, the clock went back, and all delayed reads are due at once. */
   #followClock(): void {
-    const now = this.#options.now();
-    if (this.#nextScan <= now + this.#options.limits.windowMs / 2) return;
+    const now = this.#context.now();
+    if (this.#nextScan <= now + this.#deps.limits.windowMs / 2) return;
     this.#nextScan = now;
     this.#hintsFrom = now;
     for (const shard of this.#wanted.keys()) this.#wanted.set(shard, now);
   }
 
   #beginFullScan(now: Instant, held: Iterable<number>): void {
-    const { windowMs } = this.#options.limits;
+    const { windowMs } = this.#deps.limits;
     this.#nextScan = now + windowMs / 2;
     this.#windowEnd = now + windowMs;
     for (const shard of held) this.#toScan.add(shard);
   }
 
-  /** The next full scan begins half a window after this one did. */
+  /** Whether the full scan may read now, or waits for a herd. */
   #mayScan(now: Instant): boolean {
-    const { windowMs } = this.#options.limits;
+    const { windowMs } = this.#deps.limits;
     const waitedMs = now - (this.#nextScan - windowMs / 2);
-    return waitedMs >= windowMs / 6 || this.#options.window.readyAt(now) <= herd;
+    return waitedMs >= windowMs / 6 || this.#deps.window.readyAt(now) <= herd;
   }
 
   #share(): number {
-    const { limits, membership } = this.#options;
-    return Math.max(minShare, Math.floor(limits.windowEntries / Math.max(1, membership().epochs.size)));
+    const owned = Math.max(1, this.#context.membership().epochs.size);
+    return Math.max(minShare, Math.floor(this.#deps.limits.windowEntries / owned));
   }
 
   #want(shard: number, at: Instant): void {
@@ -154,11 +156,11 @@ export class ShardReader {
   }
 
   /**
-   * Shards with a queue that is not known to the end and of which little is left, regardless of their other queues. A shard
-   * that is to be read later, after a refusal, waits.
+   * Shards with a partly read queue of which few rows are left, regardless of their other queues. A shard that waits after a refused write is
+   * not read earlier.
    */
   #drained(): number[] {
-    const { window } = this.#options;
+    const { window } = this.#deps;
     if (window.room <= 0) return [];
     const few = this.#share() / 4;
     const shards = new Set<number>();
@@ -188,7 +190,8 @@ export class ShardReader {
   }
 
   async #fill(shards: readonly number[], share: number): Promise<number> {
-    const { store, window, now } = this.#options;
+    const { now } = this.#context;
+    const { store, window } = this.#deps;
     const began = now();
     const until = this.#windowEnd;
     this.#reading = new Set(shards);
@@ -215,7 +218,7 @@ export class ShardReader {
   }
 
   #put(shards: readonly number[], share: number, { jobs, runs }: Read, isStale: (id: string) => boolean): void {
-    const { window } = this.#options;
+    const { window } = this.#deps;
     this.#known.recordRead(shards, share, [...jobs.map(rowOfJob), ...runs.map(rowOfRun)]);
     for (const job of jobs) {
       if (!isStale(job.jobId) && !window.putJob(job)) this.putOff(rowOfJob(job));
@@ -228,7 +231,7 @@ export class ShardReader {
   #pace(rows: number, tookMs: DurationMs): void {
     if (rows > manyRows) this.#chunk = Math.max(minChunk, this.#chunk / 2);
     else if (rows < fewRows) this.#chunk = Math.min(maxChunk, this.#chunk * 2);
-    this.#hintsFrom = this.#options.now() + Math.min(maxRestMs, tookMs * restPerRead);
+    this.#hintsFrom = this.#context.now() + Math.min(maxRestMs, tookMs * restPerRead);
   }
 }
 

@@ -5,14 +5,14 @@ export interface TimedWakeupsOptions {
   readonly timers: Timers;
   /** The database's clock, as this node estimates it. */
   readonly now: () => Instant;
-  /** Called when the time of these notices has come. */
+  /** Called with notices at their time. */
   readonly onDue: (notices: readonly TimedLaneNotice[]) => void;
 }
 
-/** This node's clock may be ahead of the database's, which decides: lanes are notified once more after this time, all of that time together. */
+/** This node's clock may be ahead of the database's, which decides. So all lanes of this interval are notified once more after it. */
 const repeatMs: DurationMs = 20;
 
-/** Keeps notices of runs that were queued ahead of their time until it comes. The gateway's full scan finds the runs of a lost notice within a second. */
+/** Keeps the notices of runs that were queued ahead of their time, until that time. The gateway's full scan finds the runs of a lost notice within a second. */
 export class TimedWakeups {
   readonly #options: TimedWakeupsOptions;
   readonly #wheel: TimingWheel<TimedLaneNotice>;

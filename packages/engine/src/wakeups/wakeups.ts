@@ -12,19 +12,19 @@ import {
 } from "./lane-notices.js";
 import { TimedWakeups } from "./timed-wakeups.js";
 
-/** What concerns every node. */
+/** Notices for every node. */
 const nodeChannel = "carillon_hint";
-/** Runs that workers may claim: only nodes that serve workers listen. A node that is not woken by every run leaves the processor to others. */
+/** Notices of claimable runs, for nodes that serve workers. Other nodes do not listen, so that runs cost them no processor time. */
 const laneChannel = "carillon_lane";
 
-/** Schedulers read all due times every 15 s, 30 s ahead: they find by themselves what is due later than this. */
+/** Schedulers read all due times every 15 s, 30 s ahead, so a later due time needs no notice. */
 const soonMs = 30_000;
 
 /** Changes without details: a subscriber reads the rows again. */
 const changes = ["calendars", "windows", "queues", "backfills", "operations", "stops", "shards.moved"] as const;
 type Change = (typeof changes)[number];
 
-/** What components publish and subscribe to. The payload of a change is null. */
+/** The topics of the bus with their payloads. The payload of a change is null. */
 export interface WakeupTopics extends Readonly<Record<Change, null>> {
   /** Runs of these lanes are claimable. A requester is the gateway of the node that stored them, which would take a slot offer. */
   readonly lanes: { readonly notices: readonly LaneNotice[]; readonly requester: string | null };
@@ -34,9 +34,9 @@ export interface WakeupTopics extends Readonly<Record<Change, null>> {
   readonly "runs.due": readonly DueRun[];
   /** Jobs of these shards, which this node owns, changed. */
   readonly "shards.changed": readonly number[];
-  /** Shards came to this node or left it. */
+  /** This node gained or lost shards. */
   readonly "shards.owned": { readonly gained: readonly HeldShard[]; readonly lost: readonly number[] };
-  /** Runs of these jobs ended, for which other runs of the same job may wait. */
+  /** Runs of these jobs ended. Other runs of the same jobs may wait for that. */
   readonly "overlap.freed": readonly string[];
   readonly "limits.changed": null;
   /** Runs that hold limits were claimed. */
@@ -48,7 +48,7 @@ export interface WakeupTopics extends Readonly<Record<Change, null>> {
 
 type Listener<Topic extends keyof WakeupTopics> = (payload: WakeupTopics[Topic]) => void;
 
-/** When other nodes are notified of runs. batched: one batch follows another, and notices may gather; sent: the statement that stored the runs did it. */
+/** When other nodes are notified of runs. batched: batches follow each other, and their notices may gather. sent: the statement that stored the runs has sent the notice. */
 export type NotifyMode = "immediate" | "batched" | "sent";
 
 export interface WakeupsOptions {
@@ -67,7 +67,7 @@ export interface LimitedLanes {
   runsQueued(lanes: readonly number[]): boolean;
 }
 
-/** Where a node takes slot offers for the runs that it stores. */
+/** The gateway of a node that requests slot offers for the runs that the node stores. */
 export interface Requester {
   readonly gatewayId: string;
   /** null: other nodes cannot reach it yet. */
@@ -75,13 +75,13 @@ export interface Requester {
 }
 
 /**
- * Wakes the components that wait for a change: those of this node by a call, other nodes by NOTIFY. Any notice may be lost; the full scans of
- * the scheduler and of the gateway, and the period of each loop, find what it would have announced.
+ * Wakes the components that wait for a change: those of this node by a call, other nodes by NOTIFY. Any notice may be lost: the full scans of
+ * the scheduler and the gateway, and the period of each loop, find the same rows later.
  */
 export class Wakeups {
   readonly #options: WakeupsOptions;
   readonly #listeners = new Map<keyof WakeupTopics, Listener<never>[]>();
-  /** Notices that gather for the nodes that serve workers, with the lowest rank of each lane. */
+  /** Gathered notices for the nodes that serve workers, with the lowest rank of each lane. */
   readonly #open = new Map<string, LaneNotice>();
   /** The same for lanes with limits: every node is notified, because a limit's owner admits its runs. */
   readonly #limited = new Map<string, LaneNotice>();
@@ -135,7 +135,7 @@ export class Wakeups {
     );
   }
 
-  /** This node serves workers: from now on it is notified of the runs that they may claim. */
+  /** Called when this node serves workers: from then on it is notified of claimable runs. */
   serveWorkers(): void {
     const wakeAll = (): void => this.publish("lanes.all", null);
     this.#serving ??= this.#options.database.listen(laneChannel, (text) => this.#receiveLanes(text), wakeAll, wakeAll);
@@ -151,7 +151,7 @@ export class Wakeups {
   runsQueued(runs: readonly Queued[], mode: NotifyMode = "immediate"): void {
     if (runs.length === 0) return;
     const notices = lowestRanks(runs);
-    // Only new runs have a requester: those that are queued again take no slot offers.
+    // Only new runs have a requester: runs that are queued again take no slot offers.
     const requester = mode === "immediate" ? null : (this.#requester?.gatewayId ?? null);
     const isLimited = this.#wakeLanes(notices, requester);
     if (mode === "sent") return;
@@ -171,14 +171,14 @@ export class Wakeups {
     return { channel: laneChannel, payload: address === null ? payload : `${payload} ${address}` };
   }
 
-  /** Runs were queued, some of them ahead of their time: gateways claim those when it comes. */
+  /** Runs were queued, some of them ahead of their time: gateways claim those at their time. */
   runsPromoted(runs: readonly PromotedRun[]): void {
     const now = this.#options.now();
     this.runsQueued(runs.filter((run) => run.runAt <= now));
     const ahead = lowestRanksByTime(runs.filter((run) => run.runAt > now));
     if (ahead.length === 0) return;
     this.#timed.add(ahead);
-    // Few at a time, so that they need not gather.
+    // These are few at a time, so they need not gather.
     const texts = (): string[] => writeNotices("timed", ahead);
     this.#options.database.notify(this.#isLimitedAny(ahead) ? nodeChannel : laneChannel, texts);
   }
@@ -227,7 +227,7 @@ export class Wakeups {
     return this.#limits.isLimited(notices.map((notice) => notice.lane));
   }
 
-  /** The notices that gathered since the last time, one for each lane. */
+  /** The notices that have gathered since the last call, one for each lane. */
   readonly #openTexts = (): string[] => writeNotices("lanes", takeAll(this.#open));
   readonly #limitedTexts = (): string[] => writeNotices("lanes", takeAll(this.#limited));
 
@@ -259,7 +259,7 @@ export class Wakeups {
     else if (kind === "timed") this.#timed.add(list.split(",").map(readTimedNotice));
   }
 
-  /** The connection was away, and notices may have been missed. */
+  /** Called after a reconnect: notices may have been missed. */
   #wakeAll(): void {
     for (const change of ["calendars", "backfills", "operations", "queues", "windows"] as const)
       this.publish(change, null);

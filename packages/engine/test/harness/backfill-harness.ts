@@ -54,7 +54,7 @@ export async function backfillHarness(): Promise<BackfillHarness> {
       membership: () => membershipOf(made.fence.node, new Map(made.fence.shards.map(({ id, epoch }) => [id, epoch]))),
     });
     const rules = new PastRules(store.past, new CalendarCompiler());
-    const stepper = new BackfillStepper(context, { unitOfWork: store.unitOfWork, queues: store.queueBook, rules });
+    const stepper = new BackfillStepper(context, { unitOfWork: store.unitOfWork, queues: store.queueCache, rules });
     const runner = new BackfillRunner(context, stepper);
     const made: BackfillNode = { runner, stepper, events: context.emitted, fence };
     return made;

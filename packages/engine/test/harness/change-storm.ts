@@ -12,6 +12,7 @@ import { actor, type ChangeHarness, spec } from "./change-harness.js";
 import { fireRow, termsOf } from "./store-harness.js";
 import { membershipOf } from "../../src/cluster/coordinator.js";
 import type { DueJob } from "@carillon/store";
+import { schedulerContext } from "./scheduler-context.js";
 
 const everyMs = 1_000;
 const overlaps: readonly OverlapPolicy[] = ["allow", "skip", "queue_one", "cancel_running"];
@@ -46,14 +47,11 @@ export class ChangeStorm {
     this.#random = random;
     const { node: nodeId, shards } = h.fence;
     const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
-    this.#scheduler = new Scheduler({
+    const membership = membershipOf(nodeId, epochs);
+    this.#scheduler = new Scheduler(schedulerContext({ now: () => h.db.clock.now(), membership: () => membership }), {
       store: h.store.fires,
-      now: () => h.db.clock.now(),
-      membership: () => membershipOf(nodeId, epochs),
-      resumeExpired: h.expirePauses,
-      onQueued: () => undefined,
-      onEvent: () => undefined,
-      limits: { rereadAfterMs: 0 },
+      pauseExpiry: { resume: h.expirePauses },
+      limits: { aheadMs: 0, rereadAfterMs: 0 },
     });
   }
 

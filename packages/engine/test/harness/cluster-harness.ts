@@ -1,14 +1,14 @@
 import type { ClusterUnderTest } from "../conformance/coordinator.js";
 import type { MemberOptions } from "../../src/cluster/cluster-member.js";
 import type { Coordinator } from "../../src/cluster/coordinator.js";
-import { MemoryCluster, memoryCoordinator } from "../../src/cluster/memory/memory-cluster.js";
+import { MemoryCluster, memoryCoordinator } from "./memory-cluster.js";
 import { postgresCoordinator } from "../../src/cluster/postgres/row-registry.js";
 import type { EngineEvent } from "../../src/index.js";
 import { newId, storeHarness } from "./store-harness.js";
 
 const leaseMs = 5_000;
 
-/** Time and clocks of the nodes under test, moved by hand. */
+/** Time and clocks of the nodes under test. The test moves them. */
 export class TestTime {
   monotonic = 0;
   readonly events: EngineEvent[] = [];

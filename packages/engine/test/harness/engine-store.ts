@@ -15,9 +15,9 @@ export interface EngineStore extends Store {
   readonly catalog: Catalog;
   readonly fires: FireStore;
   readonly limitOwners: LimitOwnerCache;
-  readonly namespaceBook: NamespaceCache;
-  readonly queueBook: QueueCache;
-  readonly taskBook: TaskCache;
+  readonly namespaceCache: NamespaceCache;
+  readonly queueCache: QueueCache;
+  readonly taskCache: TaskCache;
   readonly durations: TaskDurations;
   readonly rank: RankRun;
   readonly unitOfWork: JobUnitOfWork;
@@ -37,9 +37,9 @@ export function createEngineStore(db: Database): EngineStore {
     catalog,
     fires: fireStore(store, unitOfWork),
     limitOwners: catalog.limitOwners,
-    namespaceBook: catalog.namespaces,
-    queueBook: catalog.queues,
-    taskBook: catalog.tasks,
+    namespaceCache: catalog.namespaces,
+    queueCache: catalog.queues,
+    taskCache: catalog.tasks,
     durations: catalog.durations,
     rank: catalog.rank,
     unitOfWork,

@@ -7,7 +7,7 @@ import type {
   LiveRunView,
   RangeView,
 } from "../conformance/fire-store/under-test.js";
-import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
+import { MemoryCluster } from "./memory-cluster.js";
 import type { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../src/scheduler/memory/memory-fire-store.js";
 import { endRun } from "../../src/scheduler/memory/memory-job-transaction.js";

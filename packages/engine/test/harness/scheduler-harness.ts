@@ -1,8 +1,9 @@
 import { compileSchedule, type Instant, type ScheduleContext, type ScheduleSpec } from "@carillon/core";
 import type { EngineEvent } from "../../src/index.js";
 import type { FireStore } from "../../src/schedules/fire-store.js";
-import { Scheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.js";
+import { Scheduler, type SchedulerDeps } from "../../src/scheduler/scheduler.js";
 import type { Queued } from "@carillon/store";
+import { reportStopped, schedulerContext } from "./scheduler-context.js";
 import { newId, type StoreHarness, storeHarness } from "./store-harness.js";
 import { membershipOf } from "../../src/cluster/coordinator.js";
 
@@ -18,29 +19,29 @@ export interface LedgerRow {
   readonly detail: string | null;
 }
 
-export interface NodeOptions extends Partial<
-  Pick<SchedulerOptions, "calendars" | "follow" | "resumeExpired" | "limits" | "onStopped">
-> {
-  /** Stands between the scheduler and the store. */
+export interface NodeOptions extends Pick<SchedulerDeps, "calendars" | "limits"> {
+  /** Called with the running runs that a fire stops. */
+  readonly onStopped?: (runIds: readonly string[]) => void;
+  /** Wraps the store that the scheduler uses. */
   readonly around?: (store: FireStore) => FireStore;
 }
 
-/** A scheduler that tests crank by hand, over a real store, with every shard of the cluster. */
+/** A scheduler over a real store that owns every shard; the test ticks it. */
 export interface SchedulerNode {
   readonly scheduler: Scheduler;
   readonly events: EngineEvent[];
   readonly queued: Queued[];
   /** The node's clock minus the database's. */
   skewMs: number;
-  /** Ticks until nothing is left to do at once. */
+  /** Ticks until the next tick may wait. */
   settle(): Promise<void>;
-  /** Ticks until this many such events were told. */
+  /** Ticks until this many such events were emitted. */
   until(type: EngineEvent["type"], times?: number): Promise<void>;
   count(type: EngineEvent["type"]): number;
 }
 
 export interface SchedulerHarness extends StoreHarness {
-  /** Takes every shard from whoever had them. */
+  /** Takes every shard from its owner. */
   node(options?: NodeOptions): Promise<SchedulerNode>;
   /** Instants of the job's scheduled runs, live or finished. */
   fired(jobId: string): Promise<Instant[]>;
@@ -83,20 +84,22 @@ export async function schedulerHarness(): Promise<SchedulerHarness> {
 }
 
 async function makeNode(h: StoreHarness, options: NodeOptions = {}): Promise<SchedulerNode> {
-  const { around = (store) => store, limits, ...rest } = options;
+  const { around = (store) => store, limits, calendars, onStopped = () => undefined } = options;
   const { node: nodeId, shards } = await h.takeAll(newId());
   const membership = membershipOf(nodeId, new Map(shards.map(({ id, epoch }) => [id, epoch])));
   const events: EngineEvent[] = [];
   const queued: Queued[] = [];
   const node = { skewMs: 0 };
-  const scheduler = new Scheduler({
-    ...rest,
-    store: around(h.store.fires),
+  const context = schedulerContext({
     now: () => h.db.clock.now() + node.skewMs,
     membership: () => membership,
     onQueued: (runs) => void queued.push(...runs),
-    onEvent: (event) => void events.push(event),
-    limits: { rereadAfterMs: 0, ...limits },
+    emit: (event) => void events.push(event),
+  });
+  const scheduler = new Scheduler(context, {
+    store: reportStopped(around(h.store.fires), onStopped),
+    ...(calendars !== undefined && { calendars }),
+    limits: { aheadMs: 0, rereadAfterMs: 0, ...limits },
   });
   const count = (type: EngineEvent["type"]): number => events.filter((event) => event.type === type).length;
   return Object.assign(node, {
@@ -108,14 +111,14 @@ async function makeNode(h: StoreHarness, options: NodeOptions = {}): Promise<Sch
       while (count(type) < times) await scheduler.tick();
     },
     async settle() {
-      // Paced as in production. Until what is next is a good way off: after a read that took long, hints rest for a second.
+      // Paced as in production. After a long read the shard reader ignores requests for up to a second, so only a longer pause means idle.
       for (let ticks = 0; ticks < 5_000; ticks += 1) {
         await scheduler.tick();
         const { idleMs } = scheduler;
         if (idleMs > 1_100) return;
         await new Promise((resolve) => setTimeout(resolve, idleMs));
       }
-      throw new Error("the scheduler finds no rest");
+      throw new Error("The scheduler has not become idle in 5,000 ticks.");
     },
   });
 }
@@ -143,7 +146,7 @@ export function instantsOf(
   return compiled.between(from - 1, to, 1_000_000).map((fire) => fire.nominal);
 }
 
-/** Of these instants: those that are neither fired nor in the ledger, and those that are both or twice so. */
+/** lost: instants that are neither fired nor in the ledger. twice: instants that are in both, or in one of them more than once. */
 export function account(instants: readonly Instant[], fired: readonly Instant[], ledger: readonly LedgerRow[]) {
   const times = (at: Instant): number =>
     fired.filter((one) => one === at).length + ledger.filter((range) => range.from <= at && at <= range.to).length;

@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { firingPolicy, type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
-import { freshDatabase } from "@carillon/testkit";
-import { type Database, openDatabase } from "../../src/index.js";
-import { shardOf } from "../../src/catalog/shard-of.js";
+import { type Instant, type ScheduleSpec, firingPolicy, makeUuidV7, occurrenceRunId } from "@carillon/core";
 import {
   type ClaimedRun,
   type Demand,
   type DueJob,
   type Fence,
   type FireRow,
-  isStrict,
   type NewJob,
   type NewRun,
   type Terms,
+  isStrict,
 } from "@carillon/store";
-import { createEngineStore, type EngineStore } from "./engine-store.js";
+import { freshDatabase } from "@carillon/testkit";
+import { shardOf } from "../../src/cluster/shards.js";
+import { type Database, openDatabase } from "../../src/index.js";
+import { type EngineStore, createEngineStore } from "./engine-store.js";
 
 export const newId = makeUuidV7({ now: Date.now, randomBytes });
 
@@ -27,18 +27,18 @@ export const hostPorts = {
   random: Math.random,
 };
 
-/** The gateway of sessions that tests open by hand. */
+/** The gateway of the sessions that tests open. */
 export const gatewayId = newId();
 
 export interface StoreHarness {
   readonly url: string;
   readonly db: Database;
   readonly store: EngineStore;
-  /** Takes every shard for a node and answers the fence of all of them. */
+  /** Takes every shard for a node; returns the fence over all of them. */
   takeAll(node: string): Promise<Fence>;
-  /** Stores a job and answers it as the wheel would hold it. */
+  /** Stores a job; returns it as the scheduler's window holds it. */
   job(over?: Partial<NewJob>): Promise<DueJob>;
-  /** Stores a queued run; answers its id. */
+  /** Stores a queued run; returns its id. */
   run(over?: Partial<NewRun>): Promise<string>;
   session(): Promise<string>;
   /** Claims for a session from every lane of the first namespace. */
@@ -89,7 +89,7 @@ export async function storeHarness(): Promise<StoreHarness> {
   };
 }
 
-/** What a session with so many free slots asks for, in every lane. */
+/** The demand of a session with so many free slots, in every lane. */
 async function demandFor(store: EngineStore, session: string, slots: number): Promise<Demand> {
   const lanes = (await store.lanes.list()).filter(({ kind }) => !isStrict(kind));
   const reads = lanes.map(({ id, kind }) => ({

@@ -39,7 +39,7 @@ export function engineMetrics(declared: DeclaredMetrics): OnEngineEvent {
     "run.sla_breached": ({ term }) => breaches.inc({ term }),
     "occurrence.missed": (event) => fires.inc({ outcome: "missed" }, event.count),
     "occurrence.skipped": (event) => fires.inc({ outcome: event.reason }, event.count),
-    "job.parked": () => quarantined.inc(),
+    "job.quarantined": () => quarantined.inc(),
     "backfill.stepped": ({ made, passed, skipped }) => {
       backfilled.inc({ outcome: "made" }, made);
       backfilled.inc({ outcome: "already_ran" }, passed);
@@ -75,7 +75,7 @@ export function engineMetrics(declared: DeclaredMetrics): OnEngineEvent {
     "node.skewed": ({ skewMs }) => skew.set(skewMs / 1_000),
     "node.in_time": ({ skewMs }) => skew.set(skewMs / 1_000),
     "leases.voided": () => undefined,
-    "lineage.unknown": () => undefined,
+    "timeline.unknown": () => undefined,
     "write.refused": ({ statement, count: writes }) => fenced.inc({ statement }, writes),
     "loop.failed": ({ loop }) => failures.inc({ loop }),
   };

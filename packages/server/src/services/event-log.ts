@@ -61,8 +61,8 @@ export function logEngineEvent(
     case "node.dead":
     case "node.skewed":
     case "leases.voided":
-    case "lineage.unknown":
-    case "job.parked":
+    case "timeline.unknown":
+    case "job.quarantined":
     case "run.sla_breached":
       return log.warn(plain(event), type);
     case "shards.gained":

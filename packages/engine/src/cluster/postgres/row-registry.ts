@@ -150,7 +150,7 @@ export class RowRegistry implements Registry {
       if (!(await nodes.remove(id, heartbeat))) continue;
       removed.add(id);
       this.#changes.forget(id);
-      onEvent({ type: "node.dead", nodeId: id, name, by: freed.has(id) ? "freed_lock" : "silence" });
+      onEvent({ type: "node.dead", nodeId: id, name, by: freed.has(id) ? "freed_lock" : "heartbeat_timeout" });
     }
     return removed;
   }

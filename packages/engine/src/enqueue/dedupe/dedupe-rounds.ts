@@ -1,17 +1,17 @@
 import { CarillonError } from "@carillon/core";
 import type { DedupeAnswer, DedupedRun, StoredRun } from "@carillon/store";
 
-/** stored: it is new; null where that is known only from its key. held: this other run counts. */
+/** stored: the run is new; `stored` is null if an earlier try stored it. held: another run has the key. */
 export type DedupeOutcome =
   | { readonly kind: "stored"; readonly stored: StoredRun | null }
   | { readonly kind: "held"; readonly runId: string };
 
-/** Each time somebody else's run took the key in the meantime. Nobody loses so often by chance. */
-const mostRounds = 100;
+/** A run loses a round when another caller's run takes the key in between. Losing this often is no coincidence. */
+const maxRounds = 100;
 
 /**
- * Stores a batch in which a key may stand several times, in its order: the first of each key goes to the database; those behind it
- * that do not replace it have their answer then, the others follow in the next round, as do those that somebody else beat.
+ * Stores a batch in which several runs may have the same key, in the batch's order. In each round the first run of each key goes to the
+ * database. The runs behind it that do not replace it get its outcome; the others, and those that lost the key to another caller, follow in the next round.
  */
 export async function storeInRounds(
   batch: readonly DedupedRun[],
@@ -20,8 +20,8 @@ export async function storeInRounds(
   const outcomes = new Map<DedupedRun, DedupeOutcome>();
   let waiting = batch;
   for (let round = 0; waiting.length > 0; round++) {
-    if (round === mostRounds + batch.length) {
-      throw new CarillonError("overloaded", "Too many callers ask for runs with the same dedupe key at once.");
+    if (round === maxRounds + batch.length) {
+      throw new CarillonError("overloaded", "Too many callers enqueue runs with the same dedupe key at once.");
     }
     const byKey = new Map<string, DedupedRun[]>();
     for (const one of waiting) byKey.set(identityOf(one), [...(byKey.get(identityOf(one)) ?? []), one]);
@@ -29,7 +29,8 @@ export async function storeInRounds(
     const answers = new Map((await write(firsts)).map((answer) => [answer.id, answer]));
     for (const [first, ...others] of byKey.values()) {
       const answer = first && answers.get(first.run.id);
-      if (first === undefined || answer === undefined) throw new Error("a run with a dedupe key has no answer");
+      if (first === undefined || answer === undefined)
+        throw new Error("The insert of a run with a dedupe key returned no outcome.");
       if (answer.state === "beaten") continue;
       outcomes.set(first, outcomeOf(answer));
       const runId = answer.state === "held" ? answer.heldId : answer.id;
@@ -46,7 +47,7 @@ function replaces({ dedupe }: DedupedRun): boolean {
   return dedupe.on === "replace";
 }
 
-/** A run that its own key names was stored before, by a try whose answer got lost. */
+/** If the key already names this very run, an earlier try stored it and its answer was lost. */
 function outcomeOf(answer: Exclude<DedupeAnswer, { state: "beaten" }>): DedupeOutcome {
   if (answer.state !== "held") return { kind: "stored", stored: answer };
   return answer.heldId === answer.id ? { kind: "stored", stored: null } : { kind: "held", runId: answer.heldId };

@@ -7,15 +7,15 @@ type IdempotencyContext = Pick<EngineContext, "inNamespace" | "newId"> & {
   readonly store: { readonly receipts: ReceiptStore };
 };
 
-/** How long a key answers for its call. */
+/** How long the answer of a call is kept. */
 const keptMs: DurationMs = 86_400_000;
-/** No call takes longer; one that has done nothing by then died with its node. */
-const givenUpMs: DurationMs = 60_000;
-const mostTries = 5;
+/** No call takes longer. If a call has no effect by then, its node died, and another call may take the key. */
+const abandonedMs: DurationMs = 60_000;
+const maxTries = 5;
 
 /**
- * Calls that may be repeated. The key's row is taken before the call is looked at; what the call does is noted there in its own
- * transaction, so that a repeat finds it whatever died in between; the answer follows.
+ * Makes calls repeatable under an Idempotency-Key. The key's row is taken before the call is read. The call's transaction records its effect
+ * in the row, so that a repeat finds it whichever process died in between. The answer is added after the commit.
  */
 export class IdempotencyKeys {
   readonly #context: IdempotencyContext;
@@ -34,10 +34,10 @@ export class IdempotencyKeys {
       store: { receipts },
     } = this.#context;
     const use: KeyUse = { ...call, namespaceId, token: newId() };
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      if (await receipts.begin(use, keptMs, givenUpMs)) return this.#own(use);
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      if (await receipts.begin(use, keptMs, abandonedMs)) return this.#own(use);
       const row = await receipts.find(use);
-      // It was given back in between.
+      // The other call was refused and has returned the key.
       if (row === null) continue;
       if (row.request !== call.request) return { state: "other" };
       if (row.answer !== null) return { state: "done", answer: row.answer };
@@ -53,7 +53,7 @@ export class IdempotencyKeys {
       receipt: {
         async keep(tx, effect) {
           if (await receipts.note(tx, use, effect)) return;
-          throw new CarillonError("idempotency_in_progress", "another call has taken this Idempotency-Key over");
+          throw new CarillonError("idempotency_in_progress", "Another call has taken over this Idempotency-Key.");
         },
       },
       answered: (answer) => receipts.answer(use, answer),
@@ -67,13 +67,13 @@ export interface OwnCall {
   readonly state: "own";
   readonly receipt: Receipt;
   answered(answer: KeptAnswer): Promise<void>;
-  /** It did nothing: the key may be used again. */
+  /** The call had no effect: the key may be used again. */
   refused(): Promise<void>;
 }
 
 /**
- * done: what was answered before; effect: it was done, and whoever did it died before the answer was kept; busy: somebody works on
- * it; other: the key was used for another request.
+ * done: the kept answer of the first call. effect: the first call committed and its node died before it kept the answer. busy: another call
+ * with this key is under way. other: the key was used for another request.
  */
 export type BegunCall =
   | OwnCall

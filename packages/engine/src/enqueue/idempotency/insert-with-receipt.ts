@@ -1,4 +1,3 @@
-import type { DurationMs } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../dedupe/dedupe-rounds.js";
 import {
   type DedupedRun,
@@ -13,34 +12,41 @@ import {
   type StoredJob,
   type StoredRun,
 } from "@carillon/store";
+import type { EngineContext } from "../../context.js";
+import { farFutureHorizonMs } from "../../options.js";
 import type { Receipt } from "../../requests.js";
+import { announceEnded } from "../../runs/run-events.js";
 
-/** What one call stores, each kind in its order. */
+/** The rows of one call, each kind in its order. */
 export interface ReceiptBatch {
   readonly jobs?: readonly NewJob[];
   readonly runs?: readonly NewRun[];
   readonly deduped?: readonly DedupedRun[];
 }
 
-export interface ReceiptAnswers {
+export interface StoredWithReceipt {
   readonly jobs: readonly StoredJob[];
   readonly runs: readonly StoredRun[];
   readonly deduped: readonly DedupeOutcome[];
 }
 
-/** Stores what one call asks for together with the call's receipt. `effectOf` answers null where nothing was made. */
+/** Stores the rows of one call together with the call's receipt. `effectOf` returns null if nothing new was stored. */
 export type InsertWithReceipt = (
   batch: ReceiptBatch,
   receipt: Receipt,
-  effectOf: (answers: ReceiptAnswers) => Effect | null,
-) => Promise<ReceiptAnswers>;
+  effectOf: (stored: StoredWithReceipt) => Effect | null,
+) => Promise<StoredWithReceipt>;
 
-/** Such calls share no statement with others: each commits with its own receipt. */
+/** These calls share no statement with others, because each commits with its own receipt. */
 export function makeInsertWithReceipt(
-  store: Pick<Store, "historyTransaction" | "jobs">,
+  {
+    emit,
+    limits,
+    store,
+  }: Pick<EngineContext, "emit" | "limits"> & { readonly store: Pick<Store, "historyTransaction" | "jobs"> },
   statements: Statements,
-  { horizonMs, onReplaced }: { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): InsertWithReceipt {
+  const horizonMs = farFutureHorizonMs(limits);
   return async ({ jobs = [], runs = [], deduped = [] }, receipt, effectOf) => {
     const done = await store.historyTransaction(async (tx) => {
       const storedJobs = jobs.length === 0 ? new Map<string, StoredJob>() : await store.jobs.insert(jobs, tx);
@@ -48,23 +54,23 @@ export function makeInsertWithReceipt(
       const runById = new Map(storedRuns.map((run) => [run.id, run]));
       const dedupes = dedupeStore(tx, statements);
       const replaced: Parameters<OnReplaced>[0][number][] = [];
-      const note: OnReplaced = (ended) => void replaced.push(...ended);
-      const outcomes = await storeInRounds(deduped, (some) => dedupes.insert(some, horizonMs, note));
-      const answers: ReceiptAnswers = {
+      const collect: OnReplaced = (ended) => void replaced.push(...ended);
+      const outcomes = await storeInRounds(deduped, (some) => dedupes.insert(some, horizonMs, collect));
+      const stored: StoredWithReceipt = {
         jobs: jobs.map((job) => storedJobs.get(job.id) ?? null),
         runs: runs.map(({ id }) => {
           const one = runById.get(id);
-          if (one === undefined) throw new Error(`the run id ${id} exists already`);
+          if (one === undefined) throw new Error(`A run with the id ${id} already exists.`);
           return one;
         }),
         deduped: outcomes,
       };
-      const effect = effectOf(answers);
+      const effect = effectOf(stored);
       if (effect !== null) await receipt.keep(tx, effect);
-      return { answers, replaced };
+      return { stored, replaced };
     });
-    // After the commit: what is told has happened.
-    if (done.replaced.length > 0) onReplaced(done.replaced);
-    return done.answers;
+    // Only after the commit: a rolled back transaction has replaced nothing.
+    if (done.replaced.length > 0) announceEnded(done.replaced, "cancelled", emit);
+    return done.stored;
   };
 }

@@ -1,27 +1,27 @@
-import { CarillonError, type CompiledSchedule, formatId, type Instant, type JobSpec, timeOfUuid } from "@carillon/core";
+import { CarillonError, type CompiledSchedule, type Instant, type JobSpec, formatId, timeOfUuid } from "@carillon/core";
 import {
   type CalendarLinks,
   type JobChangeStore,
   type JobStore,
   type LaneStore,
   type LockedJob,
-  namesIn,
   type Queryable,
   type RunReads,
-  sqlStateOf,
   type StoredPause,
   type UpstreamLinks,
   UpstreamUnknown,
+  namesIn,
+  sqlStateOf,
 } from "@carillon/store";
 import type { CalendarSweep } from "../../calendars/calendar-sweep.js";
 import { laneNameOf } from "../../catalog/lane-name.js";
-import { priorityClass } from "../../catalog/priority-class.js";
 import type { QueueCache } from "../../catalog/queues.js";
-import { shardOf } from "../../catalog/shard-of.js";
+import { priorityClass } from "../../catalog/rank-run.js";
+import { shardOf } from "../../cluster/shards.js";
 import type { EngineContext } from "../../context.js";
-import { noEnds, type UpstreamEnds } from "../../dependencies/upstream-ends.js";
+import { type UpstreamEnds, noEnds } from "../../dependencies/upstream-ends.js";
 import type { ChangeContext, JobRef } from "../../requests.js";
-import { clockSlackMs, RunReader } from "../../runs/run-reader.js";
+import { RunReader, clockSlackMs } from "../../runs/run-reader.js";
 import type { RunView } from "../../runs/run-view.js";
 import type { DueRules } from "../../schedules/due-rules.js";
 import { calendarRuleOf } from "../../schedules/named-calendars.js";
@@ -29,9 +29,9 @@ import { isSameSchedule, specOf } from "../job-definition.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import {
   type AnnounceContext,
-  announceApplied,
   type Applied,
   type JobUnitOfWork,
+  announceApplied,
 } from "../transaction/job-unit-of-work.js";
 import { processDue } from "../transaction/process-due.js";
 

@@ -1,22 +1,22 @@
 import { CarillonError, type CompiledSchedule, type Instant, type JobSpec, firingPolicy } from "@carillon/core";
 import type { JobChangeStore, NextTime, StoredPause } from "@carillon/store";
-import { priorityClass } from "../../catalog/priority-class.js";
+import { priorityClass } from "../../catalog/rank-run.js";
 import type { EngineContext } from "../../context.js";
 import { checkConditions } from "../../dependencies/conditions.js";
 import type { ChangeContext, JobRef } from "../../requests.js";
 import type { DueRules } from "../../schedules/due-rules.js";
-import { nextAfter } from "../../schedules/plan-due.js";
-import { isSameSchedule, isSameSpec, specOf } from "../job-definition.js";
 import { refuseLongPast } from "../../schedules/past-instant.js";
+import { nextAfter } from "../../schedules/plan-due.js";
 import type { JobCreator } from "../job-creator.js";
+import { isSameSchedule, isSameSpec, specOf } from "../job-definition.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import type { JobUnitOfWork } from "../transaction/job-unit-of-work.js";
 import { closeRule, noteEmptyRule, noteRemoved, noteThrough, supersedePending } from "../transaction/process-due.js";
 import {
   type ChangeResult,
+  type ChangeSubject,
   type ChangeTransaction,
   type JobPatch,
-  type ChangeSubject,
   hasCode,
 } from "./change-transaction.js";
 

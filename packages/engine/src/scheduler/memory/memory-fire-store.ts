@@ -12,8 +12,8 @@ import {
 } from "./memory-job-transaction.js";
 import { type MemoryJob, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
-/** The tables take no SQL; a job transaction only passes this on. */
-const noSql: Queryable = { query: () => Promise.reject(new Error("there is no SQL in memory")) };
+/** The memory tables take no SQL; a job transaction only passes this on. */
+const noSql: Queryable = { query: () => Promise.reject(new Error("There is no SQL in memory.")) };
 
 export function memoryUnitOfWork(tables: MemoryTables): JobUnitOfWork {
   return new JobUnitOfWork({
@@ -23,14 +23,14 @@ export function memoryUnitOfWork(tables: MemoryTables): JobUnitOfWork {
   });
 }
 
-/** The twin in memory of the scheduler's port: the same comparisons and answers, on rows that live in this process. */
+/** The scheduler's port over rows in memory: the same comparisons and results as the statements in PostgreSQL. */
 export function memoryFireStore(tables: MemoryTables): FireStore {
   return {
     ...memoryDue(tables),
     ...memoryDelayed(tables),
     fire: memoryFire(tables),
     settle: settleRows(memoryUnitOfWork(tables)),
-    // Asked in the middle of transactions too, on another connection.
+    // Not a statement of these tables: PostgreSQL reads the windows on another connection, also during a transaction.
     windows: async () => tables.windows,
   };
 }
@@ -39,7 +39,7 @@ type DueStore = Pick<FireStore, "load" | "pass" | "hold" | "release" | "quaranti
 
 const nothing: ReadonlySet<number> = new Set();
 
-/** The statements of due.sql that make no run. */
+/** The statements of due.sql that create no run. */
 function memoryDue(tables: MemoryTables): DueStore {
   return {
     load: (shards, until, limitPerShard) =>

@@ -18,13 +18,14 @@ export function memoryJobTransactionReads(tables: MemoryTables): JobTransactionR
     setLockTimeout: async () => undefined,
     async lock(_tx, jobIds) {
       const held = jobIds.find((id) => tables.locked.has(id));
-      if (held !== undefined) throw Object.assign(new Error(`job ${held} is held by somebody`), { code: "55P03" });
+      if (held !== undefined)
+        throw Object.assign(new Error(`Another transaction holds job ${held}.`), { code: "55P03" });
       return free(jobIds);
     },
     lockFree: async (_tx, jobIds) => free(jobIds),
     async admissible(_db, shards, limit) {
-      const asked = new Set(shards);
-      const waiting = [...tables.runs.values()].filter((run) => asked.has(run.shard) && waitsForOthers(run));
+      const wanted = new Set(shards);
+      const waiting = [...tables.runs.values()].filter((run) => wanted.has(run.shard) && waitsForOthers(run));
       const jobs = new Set(waiting.map((run) => run.jobId ?? ""));
       return [...jobs].filter((id) => isAdmissible(tables, id)).slice(0, limit);
     },
@@ -71,7 +72,7 @@ export function memoryJobTransactionReads(tables: MemoryTables): JobTransactionR
   };
 }
 
-/** Live runs on the job's list, and those of which it keeps none. */
+/** The live runs that the job's row lists, and those that are untracked. */
 function knownLive(tables: MemoryTables, jobId: string): MemoryRun[] {
   const listed = new Set(tables.jobs.get(jobId)?.due.runIds);
   return [...tables.liveOf(jobId)].filter((run) => run.untracked || listed.has(run.id));
@@ -127,7 +128,7 @@ export function memoryJobTransactionWrites(tables: MemoryTables): JobTransaction
     async move(_tx, moves) {
       for (const { jobId, expectedVersion, due } of moves) {
         const job = tables.jobs.get(jobId);
-        if (job?.due.version !== expectedVersion) throw new Error(`job ${jobId} is not as it was when it was locked`);
+        if (job?.due.version !== expectedVersion) throw new Error(`Job ${jobId} has changed since it was locked.`);
         tables.jobs.set(jobId, { ...job, due });
       }
     },
@@ -148,7 +149,7 @@ export function memoryJobTransactionWrites(tables: MemoryTables): JobTransaction
   };
 }
 
-/** The writes of a change of a job that is stored; definitions that were replaced are not kept. */
+/** The writes of a change of a stored job. Replaced definitions are not kept. */
 export function memoryChanges(tables: MemoryTables): Pick<JobChangeStore, "touch" | "keepVersion" | "redefine"> {
   return {
     async touch(_tx, jobs) {
@@ -167,14 +168,14 @@ export function memoryChanges(tables: MemoryTables): Pick<JobChangeStore, "touch
 
 function known(tables: MemoryTables, id: string): MemoryJob {
   const job = tables.jobs.get(id);
-  if (job === undefined) throw new Error(`there is no job ${id}`);
+  if (job === undefined) throw new Error(`Job ${id} does not exist.`);
   return job;
 }
 
 type WantedRun = Pick<NewJobRun, "id" | "state" | "rank" | "runAt" | "nominal" | "trigger" | "untracked"> &
   Partial<Pick<NewJobRun, "serial" | "overrides">>;
 
-/** Makes a run of a job; what the run does not say is taken from the job. Null: there is one with this id. */
+/** Inserts a run of a job; the job supplies what `wanted` leaves out. Null if a run with this id exists. */
 export function insertRun(tables: MemoryTables, job: MemoryJob, wanted: WantedRun): MemoryRun | null {
   const { id, state, rank, runAt, nominal, trigger, serial = false, untracked, overrides = {} } = wanted;
   if (tables.runs.has(id)) return null;
@@ -208,7 +209,7 @@ export function insertRun(tables: MemoryTables, job: MemoryJob, wanted: WantedRu
   return run;
 }
 
-/** Moves a run to history. One that was there before stays too: no key keeps a second one out. */
+/** Moves a run to history. As in PostgreSQL, history has no unique key: an earlier row with this id stays beside it. */
 export function endRun(tables: MemoryTables, run: MemoryRun, status: FinalRunStatus, reason: string | null): void {
   tables.runs.set(run.id, undefined);
   const key = tables.history.has(run.id) ? `${run.id} ${tables.history.size}` : run.id;
@@ -219,7 +220,7 @@ function toQueued({ id, lane, rank }: MemoryRun): Queued {
   return { id, lane, rank };
 }
 
-/** Delayed and retrying runs, whose time the wheel waits for too. */
+/** The statements over delayed and retrying runs. */
 export function memoryDelayed(tables: MemoryTables): Pick<FireStore, "loadRuns" | "promote"> {
   return {
     loadRuns: (shards, until, limitPerShard) =>
@@ -229,7 +230,7 @@ export function memoryDelayed(tables: MemoryTables): Pick<FireStore, "loadRuns" 
           return nearest(due, (run) => run.runAt, limitPerShard).map(({ id, runAt }) => ({ id, shard, runAt }));
         }),
       ),
-    // Nothing is queued ahead: whoever asks for it asks again in time.
+    // No run is queued ahead: the promoter tries again at the run's time.
     promote: (fence, ids) =>
       tables.statement(() => {
         const fenced = tables.fenced(fence);
@@ -244,7 +245,7 @@ export function memoryDelayed(tables: MemoryTables): Pick<FireStore, "loadRuns" 
   };
 }
 
-/** The first of some rows by their time, as `order by … limit` answers them. */
+/** The first `limit` rows by time, as `order by … limit` returns them. */
 export function nearest<Row>(rows: readonly Row[], timeOf: (row: Row) => Instant, limit: number): Row[] {
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b)).slice(0, limit);
 }

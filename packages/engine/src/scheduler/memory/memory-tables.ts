@@ -18,10 +18,10 @@ export interface MemoryTablesOptions {
   readonly owns: (node: string, shard: { readonly id: number; readonly epoch: number }) => boolean;
 }
 
-/** How far a caller's clock may be ahead; `due.pass` and `due.hold` say the same. */
+/** How far a caller's clock may be ahead; the same as in `due.pass` and `due.hold`. */
 const aheadMs = 1_000;
 
-/** What PostgreSQL is to the scheduler, in one process: rows, locks on them, and a clock. */
+/** Replaces PostgreSQL for a scheduler in this process: rows, row locks and a clock. */
 export class MemoryTables {
   readonly now: () => Instant;
   readonly jobs = new Rows<MemoryJob>((before, after) => this.#indexJob(before, after));
@@ -29,9 +29,9 @@ export class MemoryTables {
   readonly runs = new Rows<MemoryRun>((before, after) => this.#indexRun(before, after));
   readonly history = new Rows<EndedRun>();
   readonly ledger = new Rows<MemoryRange>();
-  /** Jobs and runs whose rows somebody holds, by id. */
+  /** Ids of jobs and runs whose rows another transaction holds. */
   readonly locked = new Set<string>();
-  /** Jobs for which no run can be stored: a row that makes its statement fail. */
+  /** Jobs whose runs cannot be stored: such a row makes its statement fail. */
   readonly poisoned = new Set<string>();
   windows: { revision: number; byNamespace: ReadonlyMap<number, NamespaceWindows> } = {
     revision: 0,
@@ -43,7 +43,7 @@ export class MemoryTables {
   readonly #delayedOfShard = new Map<number, Map<string, MemoryRun>>();
   readonly #queued = new Map<string, MemoryRun>();
   readonly #liveOfJob = new Map<string, Map<string, MemoryRun>>();
-  /** When something of a shard is due next; shards that changed since are not in it. */
+  /** The next due time of each shard. A shard whose jobs changed since it was computed is missing. */
   readonly #soonest = new Map<number, Instant>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -52,7 +52,7 @@ export class MemoryTables {
     this.#owns = owns;
   }
 
-  /** The shards of a fence for which it holds. */
+  /** The shards of a fence that the node still owns. */
   fenced({ node, shards }: Fence): ReadonlySet<number> {
     return new Set(shards.filter((shard) => this.#owns(node, shard)).map((shard) => shard.id));
   }
@@ -75,7 +75,7 @@ export class MemoryTables {
     return [...this.#queued.values()];
   }
 
-  /** When the next job or pause of a shard is due; Infinity when none is. */
+  /** The next fire time or end of a pause in a shard; Infinity if there is none. */
   nextFireAt(shard: number): Instant {
     const known = this.#soonest.get(shard);
     if (known !== undefined) return known;
@@ -88,8 +88,8 @@ export class MemoryTables {
   }
 
   /**
-   * The job, if its next occurrence may be settled as the caller believes: nobody holds it, it is due by the clock, and
-   * neither definition, instant, windows nor owner have changed.
+   * Returns the job if the caller's view of its next occurrence is current: no other transaction holds the row, it is due by the clock, and
+   * definition, instant, windows and owner have not changed.
    */
   pick(
     fenced: ReadonlySet<number>,
@@ -100,12 +100,12 @@ export class MemoryTables {
     if (job === undefined || !fenced.has(job.shard) || this.locked.has(job.id)) return null;
     if (windows !== this.windows.revision) return null;
     const { state, version, nominal, fireAt, firedThrough } = job.due;
-    const isAsBelieved = state === "active" && version === expected.version && nominal === expected.nominal;
+    const isCurrent = state === "active" && version === expected.version && nominal === expected.nominal;
     const isNew = firedThrough === null || expected.nominal > firedThrough;
-    return isAsBelieved && isNew && fireAt !== null && fireAt <= this.now() ? job : null;
+    return isCurrent && isNew && fireAt !== null && fireAt <= this.now() ? job : null;
   }
 
-  /** Whether what a caller took for late, or for a time to wait, is so by this clock. */
+  /** Whether this clock has reached the time by which the caller decided. */
   isTimeFor({ asOf }: Pick<Terms, "asOf">): boolean {
     return asOf === undefined || asOf <= this.now() + aheadMs;
   }
@@ -114,7 +114,7 @@ export class MemoryTables {
     this.jobs.set(job.id, { ...job, due: { ...job.due, ...due } });
   }
 
-  /** A range that is there already grows; `detail` says what becomes of its detail then. */
+  /** Adds to a range that exists. Its detail is kept, or compared: then a different detail clears it. */
   note(entry: LedgerEntry, detail: "kept" | "compared"): void {
     const key = ledgerKey(entry);
     const known = this.ledger.get(key);
@@ -133,11 +133,11 @@ export class MemoryTables {
   /** Shortens a range; removes it with a count of 0. */
   cut({ to, count, ...key }: LedgerCut): void {
     const known = this.ledger.get(ledgerKey(key));
-    if (known === undefined) throw new Error(`job ${key.jobId} has no such range in the ledger`);
+    if (known === undefined) throw new Error(`Job ${key.jobId} has no such range in the ledger.`);
     this.ledger.set(ledgerKey(key), count === 0 ? undefined : { ...known, to, count });
   }
 
-  /** Statements and transactions come one after the other. One that fails does so before its first write. */
+  /** Statements and transactions run one at a time. A statement that fails does so before its first write. */
   statement<Result>(work: () => Result): Promise<Result> {
     return this.#inTurn(async () => work());
   }
@@ -196,14 +196,14 @@ function index<Key, Row>(by: Map<Key, Map<string, Row>>, key: Key, id: string, r
 
 type Watcher<Row> = (before: Row | undefined, after: Row | undefined) => void;
 
-/** The rows of one table by their key. Rows are replaced, never changed, so that a transaction can be taken back. */
+/** The rows of one table by their key. Rows are replaced, never changed, so that a transaction can be rolled back. */
 class Rows<Row> {
   readonly #rows = new Map<string, Row>();
   readonly #watch: Watcher<Row>;
-  /** What was there before, in the order of the writes, while a transaction is under way. */
+  /** The replaced rows in the order of the writes, while a transaction is open. */
   #before: [key: string, row: Row | undefined][] | null = null;
 
-  /** `watch` is told of every write, those that take others back included. */
+  /** `watch` is called for every write, also for those of a rollback. */
   constructor(watch: Watcher<Row> = () => undefined) {
     this.#watch = watch;
   }
@@ -275,7 +275,7 @@ export interface MemoryRun {
   readonly version: number | null;
   readonly serial: boolean;
   readonly untracked: boolean;
-  /** Its worker is asked to stop. */
+  /** Set when the worker was requested to stop the run. */
   readonly cancelReason: string | null;
   readonly sessionId: string | null;
 }
@@ -293,7 +293,7 @@ export interface MemoryRange extends LedgerEntry {
   readonly recordedAt: Instant;
 }
 
-/** Stores a job as job.insert does. */
+/** Stores a job as the statement job.insert does. */
 export function insertJob(tables: MemoryTables, job: NewJob): void {
   const { id, namespaceId, shard, lane, key, task, queue, priority, payload, schedule, policy, labels, owner } = job;
   const place = { id, namespaceId, shard, lane, key, task, queue, priority, payload, schedule, policy, labels, owner };
@@ -328,8 +328,8 @@ export function insertJob(tables: MemoryTables, job: NewJob): void {
   for (const range of job.removed ?? []) tables.note({ jobId: id, namespaceId, version: 1, ...range }, "compared");
 }
 
-/** Throws as a trigger or a constraint does that rejects one row. */
+/** Throws the error of a trigger or constraint that rejects one row. */
 export function refusePoisoned(tables: MemoryTables, jobId: string): void {
   if (!tables.poisoned.has(jobId)) return;
-  throw Object.assign(new Error(`no run of job ${jobId} can be stored`), { code: "P0001" });
+  throw Object.assign(new Error(`No run of job ${jobId} can be stored.`), { code: "P0001" });
 }

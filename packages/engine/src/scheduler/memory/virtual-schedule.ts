@@ -2,12 +2,13 @@ import { CarillonError, type FinalRunStatus, type Instant, type JobSpec } from "
 import type { NewRun } from "@carillon/store";
 import { rankByPriority } from "../../catalog/rank-run.js";
 import { membershipOf } from "../../cluster/coordinator.js";
-import { MemoryCluster } from "../../cluster/memory/memory-cluster.js";
+import type { Membership } from "../../context.js";
 import { planJob } from "../../jobs/plan-job.js";
-import { OverlapAdmitter } from "../../jobs/transaction/overlap-admitter.js";
+import { OverlapAdmitter, type OverlapContext } from "../../jobs/transaction/overlap-admitter.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import { noCalendars } from "../../schedules/named-calendars.js";
 import { ScheduleCache } from "../../schedules/schedule-cache.js";
-import { Scheduler } from "../scheduler.js";
+import { Scheduler, type SchedulerContext } from "../scheduler.js";
 import { memoryFireStore, memoryUnitOfWork } from "./memory-fire-store.js";
 import { endRun } from "./memory-job-transaction.js";
 import { type MemoryRun, MemoryTables, insertJob } from "./memory-tables.js";
@@ -15,11 +16,11 @@ import { type MemoryRun, MemoryTables, insertJob } from "./memory-tables.js";
 export interface VirtualScheduleOptions {
   readonly now: () => Instant;
   readonly newId: () => string;
-  /** Running runs are to stop, by their overlap policy. */
+  /** Called with the running runs that their overlap policy stops. */
   readonly onStopped: (runIds: readonly string[]) => void;
 }
 
-/** A run that somebody may work on. */
+/** A run that is ready for its handler. */
 export type VirtualRun = Pick<
   MemoryRun,
   "id" | "jobId" | "task" | "queue" | "payload" | "policy" | "nominal" | "runAt" | "cancelReason"
@@ -28,7 +29,7 @@ export type VirtualRun = Pick<
 const shard = 0;
 const dayMs = 86_400_000;
 
-/** The production scheduler over rows in memory, on a clock that its owner moves: for tests of what schedules do. */
+/** The production scheduler over rows in memory, on a clock that the caller moves. The testkit runs schedules with it. */
 export class VirtualSchedule {
   readonly #options: VirtualScheduleOptions;
   readonly #tables: MemoryTables;
@@ -36,42 +37,27 @@ export class VirtualSchedule {
   readonly #admitter: OverlapAdmitter;
   readonly #schedules = new ScheduleCache(1_000, false);
   readonly #keys = new Set<string>();
-  readonly #owned: Promise<void>;
-  readonly #epochs = new Map<number, number>();
 
   constructor(options: VirtualScheduleOptions) {
     const { now, newId, onStopped } = options;
     this.#options = options;
-    const rows = new MemoryCluster(1);
-    const nodeId = newId();
-    this.#tables = new MemoryTables({ now, owns: (node, owned) => rows.owns(node, owned) });
-    this.#scheduler = new Scheduler({
-      store: memoryFireStore(this.#tables),
-      now,
-      membership: () => membershipOf(nodeId, this.#epochs),
-      onQueued: () => undefined,
-      onStopped,
-      onEvent: () => undefined,
-      limits: { windowMs: dayMs },
+    // A single node owns the only shard from the beginning.
+    this.#tables = new MemoryTables({ now, owns: () => true });
+    const context = contextOf(now, membershipOf(newId(), new Map([[shard, 1]])));
+    this.#scheduler = new Scheduler(context, {
+      store: reportStopped(memoryFireStore(this.#tables), onStopped),
+      // Every tick is at the time of a run, so no run is queued ahead of it.
+      limits: { windowMs: dayMs, aheadMs: 0 },
     });
-    this.#admitter = new OverlapAdmitter(
-      {
-        db: { query: () => Promise.reject(new Error("there is no SQL in memory")) },
-        clock: { monotonic: now },
-        ownShards: () => [shard],
-        loops: { register: () => undefined, wake: () => undefined },
-        wakeups: { on: () => undefined, runsQueued: () => undefined },
-      },
-      { unitOfWork: memoryUnitOfWork(this.#tables) },
-    );
-    this.#owned = this.#own(rows, nodeId);
+    this.#scheduler.readShards([shard]);
+    this.#admitter = new OverlapAdmitter(context, { unitOfWork: memoryUnitOfWork(this.#tables) });
   }
 
-  /** Stores a job; answers its id. */
+  /** Stores a job; returns its id. */
   add(spec: JobSpec): string {
     const { now, newId } = this.#options;
     if (spec.key !== undefined && this.#keys.has(spec.key)) {
-      throw new CarillonError("key_taken", `there is a job with the key ${JSON.stringify(spec.key)}`);
+      throw new CarillonError("key_taken", `A job with the key ${JSON.stringify(spec.key)} already exists.`);
     }
     const known = { schedules: this.#schedules, calendars: noCalendars, rank: rankByPriority };
     const place = { id: newId(), namespaceId: 1, lane: 1, shard };
@@ -83,16 +69,15 @@ export class VirtualSchedule {
     return place.id;
   }
 
-  /** When something is due next; Infinity when nothing is. */
+  /** The time of the next fire or delayed run; Infinity if there is none. */
   get nextAt(): Instant {
     let next = this.#tables.nextFireAt(shard);
     for (const run of this.#tables.delayedOf(shard)) next = Math.min(next, run.runAt);
     return next;
   }
 
-  /** Fires what is due, and queues what waited for its time. */
+  /** Fires due jobs and queues delayed runs whose time has come. */
   async tick(): Promise<void> {
-    await this.#owned;
     while (this.nextAt <= this.#options.now()) {
       const before = this.nextAt;
       await this.#scheduler.tick();
@@ -108,7 +93,7 @@ export class VirtualSchedule {
     });
   }
 
-  /** It is to be tried again then. */
+  /** Makes a running run wait for its next attempt at `runAt`. */
   putBack(id: string, runAt: Instant): void {
     const run = this.#tables.runs.get(id);
     if (run === undefined) return;
@@ -120,7 +105,7 @@ export class VirtualSchedule {
     const run = this.#tables.runs.get(id);
     if (run === undefined) return;
     endRun(this.#tables, run, status, reason);
-    // Whoever moves the clock remembers what counts.
+    // The testkit keeps its own list of ended runs: the row would only use memory.
     this.#tables.history.set(id, undefined);
     if (!run.serial || run.jobId === null) return;
     this.#admitter.hint([run.jobId]);
@@ -132,14 +117,39 @@ export class VirtualSchedule {
     return Array.from(this.#tables.ledger.values(), ({ jobId, reason, count }) => ({ jobId, reason, count }));
   }
 
-  async #own(rows: MemoryCluster, nodeId: string): Promise<void> {
-    for (const { id, epoch } of await rows.shards.take(nodeId, await rows.shards.list())) this.#epochs.set(id, epoch);
-    this.#scheduler.readShards([shard]);
-  }
-
   #insertRun({ runAt, deadline: _deadline, ...run }: NewRun): void {
     const at = { runAt, createdAt: this.#options.now() };
     const rest = { version: null, serial: false, untracked: false, cancelReason: null, sessionId: null };
     this.#tables.runs.set(run.id, { ...run, ...at, ...rest, state: "scheduled", stateReason: null });
   }
+}
+
+/** Loops and wakeups do nothing: the caller ticks both components. */
+function contextOf(now: () => Instant, membership: Membership): SchedulerContext & OverlapContext {
+  return {
+    db: { query: () => Promise.reject(new Error("There is no SQL in memory.")) },
+    clock: { monotonic: now },
+    now,
+    membership: () => membership,
+    ownShards: () => membership.shards,
+    emit: () => undefined,
+    loops: { register: () => undefined, wake: () => undefined },
+    wakeups: {
+      broadcast: () => undefined,
+      on: () => undefined,
+      runsPromoted: () => undefined,
+      runsQueued: () => undefined,
+    },
+  };
+}
+
+function reportStopped(store: FireStore, onStopped: (runIds: readonly string[]) => void): FireStore {
+  return {
+    ...store,
+    async settle(terms, rows) {
+      const outcome = await store.settle(terms, rows);
+      onStopped(outcome.stopped);
+      return outcome;
+    },
+  };
 }

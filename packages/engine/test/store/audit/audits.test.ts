@@ -81,7 +81,7 @@ const later = {
   id: ids.planted,
 };
 
-/** Held by one, and nobody holds it. */
+/** A concurrency limit that counts one holder although no run holds it. */
 const limit = {
   namespace_id: 1,
   scope: "key",
@@ -112,13 +112,13 @@ const overdueJob = {
     from (select now() - interval '1 hour' as past) as times`,
 };
 
-describe("the audits of the invariants", () => {
-  it("are each tried with a planted violation", () => {
+describe("audits", () => {
+  it("every audit query is tested with a planted violation", () => {
     expect(all.map(({ invariant }) => invariant)).toEqual(Object.keys(plants).map(Number));
   });
 
   it.each(all.map((audit) => [audit.invariant, audit] as const))(
-    "find nothing in healthy rows, and what breaks invariant %i, with a row of it",
+    "the audits of the invariants find nothing in healthy rows, and what breaks invariant %i, with a row of it",
     async (invariant, audit) => {
       expect(await runAudit(db, audit)).toBeNull();
       const takenBack = new Error("the plant is taken back");
@@ -133,7 +133,7 @@ describe("the audits of the invariants", () => {
     },
   );
 
-  it("ask for the runs of a time only while its history is kept", async () => {
+  it("the audits check the runs of an occurrence only while its history is kept", async () => {
     const audit = all.find((one) => one.invariant === 11);
     if (audit === undefined) throw new Error("no such audit");
     const takenBack = new Error("the plant is taken back");
@@ -152,8 +152,8 @@ describe("the audits of the invariants", () => {
   it.each<[string, number, (tx: Queryable) => Promise<unknown>]>([
     ["is in the hot table as well", 1, (tx) => insert(tx, "far_future_run", { ...later, id: ids.running })],
     ["has ended", 4, (tx) => insert(tx, "far_future_run", { ...later, id: ids.ended })],
-    ["nobody moves", 6, (tx) => insert(tx, "far_future_run", { ...later, run_at: secondsAgo(600) })],
-  ])("find a run far from its time that %s", async (_what, invariant, plant) => {
+    ["no node promotes", 6, (tx) => insert(tx, "far_future_run", { ...later, run_at: secondsAgo(600) })],
+  ])("the audits find a far-future run that %s", async (_what, invariant, plant) => {
     const audit = all.find((one) => one.invariant === invariant);
     if (audit === undefined) throw new Error("no such audit");
     const takenBack = new Error("the plant is taken back");
@@ -168,7 +168,7 @@ describe("the audits of the invariants", () => {
   it.each([
     ["run", 6],
     ["job", 11],
-  ])("do not take a %s that is overdue for one that is lost while no node runs", async (kind, invariant) => {
+  ])("the audits do not report an overdue %s as lost while no node runs", async (kind, invariant) => {
     const audit = all.find((one) => one.invariant === invariant);
     if (audit === undefined) throw new Error("no such audit");
     const takenBack = new Error("the plant is taken back");

@@ -15,8 +15,8 @@ const endNewest = async (id: string): Promise<void> => {
   await h.select("delete from carillon.run where id = $1", run?.["id"]);
 };
 
-describe("the overlap policy in a backfill", () => {
-  it("makes one run after the other under skip, and skips none because of its own runs", async () => {
+describe("overlap policies in a backfill", () => {
+  it("the overlap policy in a backfill makes one run after the other under skip, and skips none because of its own runs", async () => {
     const job = await h.settledJob(overlapping("skip"));
     const { id } = await h.start(job, 3);
     for (const place of [2, 1, 0]) {
@@ -27,7 +27,7 @@ describe("the overlap policy in a backfill", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 3, skipped: 0 });
   });
 
-  it("skips instants under skip while another run is live, at its rate, with a ledger entry", async () => {
+  it("the overlap policy in a backfill skips instants under skip while another run is live, at its rate, with a ledger entry", async () => {
     const job = await h.settledJob(overlapping("skip"));
     const other = await runNow(job);
     const { id } = await h.start(job, 4, { perSecond: 10 });
@@ -44,7 +44,7 @@ describe("the overlap policy in a backfill", () => {
     ]);
   });
 
-  it("is ignored with force", async () => {
+  it("the overlap policy in a backfill is ignored with force", async () => {
     const job = await h.settledJob(overlapping("skip"));
     await runNow(job);
     const { id } = await h.start(job, 3, { force: true });
@@ -53,7 +53,7 @@ describe("the overlap policy in a backfill", () => {
     expect(await h.runs(job)).toHaveLength(4);
   });
 
-  it("queues runs under queue_all, the oldest first, up to the concurrency", async () => {
+  it("the overlap policy in a backfill queues runs under queue_all, the oldest first, up to the concurrency", async () => {
     const job = await h.settledJob(overlapping("queue_all"));
     await h.start(job, 5, { concurrency: 3 });
     await h.drain();
@@ -61,7 +61,7 @@ describe("the overlap policy in a backfill", () => {
     expect(await h.places(job)).toEqual([4, 3, 2]);
   });
 
-  it("queues one run under queue_one until another ends", async () => {
+  it("the overlap policy in a backfill queues one run under queue_one until another ends", async () => {
     const job = await h.settledJob(overlapping("queue_one"));
     await runNow(job);
     await h.start(job, 3);
@@ -69,7 +69,7 @@ describe("the overlap policy in a backfill", () => {
     expect((await h.runs(job)).map((run) => run["state"])).toEqual(["blocked", "queued"]);
   });
 
-  it("cancels other runs under cancel_running, but not its own", async () => {
+  it("the overlap policy in a backfill cancels other runs under cancel_running, but not its own", async () => {
     const job = await h.settledJob(overlapping("cancel_running"));
     const other = await runNow(job);
     await startRuns(h, job);
@@ -84,8 +84,8 @@ describe("the overlap policy in a backfill", () => {
   });
 });
 
-describe("the abort of a backfill", () => {
-  it("makes no more runs, does not cancel those made, and can be repeated", async () => {
+describe("aborted backfills", () => {
+  it("the abort of a backfill makes no more runs, does not cancel those made, and can be repeated", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { perSecond: 10 });
     await h.node.runner.tick();
@@ -98,7 +98,7 @@ describe("the abort of a backfill", () => {
     expect(await h.engine.backfills.abort("default", h.fence.node, actor)).toBeNull();
   });
 
-  it("changes nothing when the backfill is done", async () => {
+  it("the abort of a backfill changes nothing when the backfill is done", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 2);
     await h.drain();
@@ -106,7 +106,7 @@ describe("the abort of a backfill", () => {
     expect(await h.engine.backfills.abort("default", id, actor)).toEqual(done);
   });
 
-  it("happens at once when the job is cancelled", async () => {
+  it("the abort of a backfill happens at once when the job is cancelled", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { perSecond: 10 });
     await h.node.runner.tick();
@@ -116,7 +116,7 @@ describe("the abort of a backfill", () => {
     expect(await h.runs(job)).toEqual([]);
   });
 
-  it("happens with the next step when a node of another version cancelled the job", async () => {
+  it("the abort of a backfill happens with the next step when a node of another version cancelled the job", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5);
     await h.select("update carillon.job set ended_at = clock_timestamp() where id = $1", job);
@@ -126,8 +126,8 @@ describe("the abort of a backfill", () => {
   });
 });
 
-describe("backfills of a job", () => {
-  it("are listed newest first, in pages, only in their own namespace [INV-7]", async () => {
+describe("lists of backfills", () => {
+  it("backfills of a job are listed newest first, in pages, only in their own namespace [INV-7]", async () => {
     const job = await h.settledJob(allowing);
     const ids: string[] = [];
     for (let count = 1; count <= 3; count += 1) ids.unshift((await h.start(job, count)).id);

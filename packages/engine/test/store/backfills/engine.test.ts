@@ -26,8 +26,8 @@ async function start(over: object): Promise<BackfillView> {
   return engine.backfills.start("default", { id: job.id }, { ...defaults, ...range }, actor);
 }
 
-describe("nodes whose loops run", () => {
-  it("make all runs of a backfill, and workers run them, one at a time if the job requires it [INV-1]", async () => {
+describe("backfills on running nodes", () => {
+  it("nodes whose loops run make all runs of a backfill, and workers run them, one at a time if the job requires it [INV-1]", async () => {
     const started = [await start(overlapping("allow")), await start(overlapping("skip"))];
     for (const { id } of started) await h.until(ended(id));
     await h.until(() => h.count("run.finished") === 40);

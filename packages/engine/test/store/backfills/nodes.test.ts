@@ -90,40 +90,46 @@ async function untilNoTransactionIsOpen(): Promise<void> {
 
 const named = probes.map((probe) => [probe.moment, probe] as const);
 
-describe("every instant gets one run although the node's connection is lost", () => {
-  it.each(named)("%s, and the same node continues [INV-1]", async (_moment, { breakIt, isDone }) => {
-    const job = await h.settledJob(allowing);
-    const { id } = await h.start(job, 4, { perSecond: 20 });
-    const node = frailNode();
-    await breakIt(node);
-    expect(await h.places(job)).toEqual(isDone ? [3, 2] : []);
-    await frail.database.waitUntilUp();
-    await h.drain(node);
-    expect(await h.places(job)).toEqual([3, 2, 1, 0]);
-    expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });
-  });
+describe("backfills and lost connections", () => {
+  it.each(named)(
+    "every instant gets one run although the connection is lost %s, and the same node continues [INV-1]",
+    async (_moment, { breakIt, isDone }) => {
+      const job = await h.settledJob(allowing);
+      const { id } = await h.start(job, 4, { perSecond: 20 });
+      const node = frailNode();
+      await breakIt(node);
+      expect(await h.places(job)).toEqual(isDone ? [3, 2] : []);
+      await frail.database.waitUntilUp();
+      await h.drain(node);
+      expect(await h.places(job)).toEqual([3, 2, 1, 0]);
+      expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });
+    },
+  );
 
-  it.each(named)("%s, and another node takes over [INV-1] [INV-2]", async (_moment, { breakIt, isDone }) => {
-    const job = await h.settledJob(allowing);
-    const { id } = await h.start(job, 4, { perSecond: 20 });
-    const node = frailNode();
-    await breakIt(node);
-    await untilNoTransactionIsOpen();
-    const other = h.makeNode(await h.takeAll(newId()));
-    await h.drain(other);
-    expect(await h.places(job)).toEqual([3, 2, 1, 0]);
-    await frail.database.waitUntilUp();
-    await h.drain(node);
-    expect(await h.runs(job)).toHaveLength(4);
-    expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });
-    expect(node.events.filter((event) => event.type === "backfill.stepped")).toEqual([]);
-    const made = other.events.map((event) => (event.type === "backfill.stepped" ? event.made : 0));
-    expect(made.reduce((sum, count) => sum + count, 0)).toBe(isDone ? 2 : 4);
-  });
+  it.each(named)(
+    "every instant gets one run although the connection is lost %s, and another node takes over [INV-1] [INV-2]",
+    async (_moment, { breakIt, isDone }) => {
+      const job = await h.settledJob(allowing);
+      const { id } = await h.start(job, 4, { perSecond: 20 });
+      const node = frailNode();
+      await breakIt(node);
+      await untilNoTransactionIsOpen();
+      const other = h.makeNode(await h.takeAll(newId()));
+      await h.drain(other);
+      expect(await h.places(job)).toEqual([3, 2, 1, 0]);
+      await frail.database.waitUntilUp();
+      await h.drain(node);
+      expect(await h.runs(job)).toHaveLength(4);
+      expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });
+      expect(node.events.filter((event) => event.type === "backfill.stepped")).toEqual([]);
+      const made = other.events.map((event) => (event.type === "backfill.stepped" ? event.made : 0));
+      expect(made.reduce((sum, count) => sum + count, 0)).toBe(isDone ? 2 : 4);
+    },
+  );
 });
 
 describe("two nodes with the same backfill", () => {
-  it("ignore the steps of the one that lost the shard [INV-2]", async () => {
+  it("the steps of a node that lost the shard change nothing [INV-2]", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 3);
     const heir = h.makeNode(await h.takeAll(newId()));
@@ -133,7 +139,7 @@ describe("two nodes with the same backfill", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 3 });
   });
 
-  it("make each run once although both believe they own the shard [INV-1]", async () => {
+  it("two nodes that both believe they own the shard create each run once [INV-1]", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 60, { perSecond: 1_000, concurrency: 60 });
     const nodes = [h.node, h.makeNode(h.fence), h.makeNode(h.fence)];
@@ -145,7 +151,7 @@ describe("two nodes with the same backfill", () => {
     expect(await h.get(id)).toMatchObject({ made: 60, passed: 0 });
   });
 
-  it("move the shard before or after a step, never during it [INV-2]", async () => {
+  it("a shard moves before or after a step, never during it [INV-2]", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 2);
     const shard = Number((await h.due(job))["shard"]);
@@ -160,8 +166,8 @@ describe("two nodes with the same backfill", () => {
   });
 });
 
-describe("a step of a backfill", () => {
-  it("skips a job that another transaction holds, and does not wait for it", async () => {
+describe("steps of a backfill", () => {
+  it("a step of a backfill skips a job that another transaction holds, and does not wait for it", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 2);
     await h.db.transaction(async (tx) => {
@@ -173,7 +179,7 @@ describe("a step of a backfill", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 2 });
   });
 
-  it("does not delay other backfills when it fails", async () => {
+  it("a step of a backfill does not delay other backfills when it fails", async () => {
     const [bad, good] = [await h.settledJob(allowing), await h.settledJob(allowing)];
     const broken = await h.start(bad, 2);
     const sound = await h.start(good, 2);
@@ -183,7 +189,7 @@ describe("a step of a backfill", () => {
     expect(await h.get(broken.id)).toMatchObject({ state: "running", made: 0, through: null });
   });
 
-  it("is followed by the next within the poll interval while a backfill runs, and by a scan every 5 s otherwise", async () => {
+  it("a step of a backfill is followed by the next within the poll interval while a backfill runs, and by a scan every 5 s otherwise", async () => {
     await h.node.runner.tick();
     expect(h.node.runner.idleMs).toBe(5_000);
     const job = await h.settledJob(allowing);

@@ -27,8 +27,8 @@ async function editedAt(id: string, at: Instant, change: Partial<JobSpec>): Prom
 const count = (id: string, periods: number): Promise<number> =>
   h.engine.backfills.count("default", { id }, { ...defaults, ...lastOf(h, periods) });
 
-describe("the definition in force at a past instant", () => {
-  it("defines task, payload, queue, priority, policies, labels and owner of the run, up to and including the instant of its change", async () => {
+describe("past definitions", () => {
+  it("the definition in force at a past instant defines task, payload, queue, priority, policies, labels and owner of the run, up to and including the instant of its change", async () => {
     const first = { payload: { n: "old" }, labels: { a: "1" }, owner: "u1", policy: { timeoutMs: 5_000 }, priority: 2 };
     const job = await h.settledJob({ ...allowing, ...first });
     await editedAt(job, ago(3), { payload: null, labels: {}, policy: {}, priority: 9, task: "other", queue: "q2" });
@@ -43,7 +43,7 @@ describe("the definition in force at a past instant", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 5 });
   });
 
-  it("makes runs that a worker of its lane can claim", async () => {
+  it("the definition in force at a past instant makes runs that a worker of its lane can claim", async () => {
     const job = await h.settledJob({ ...allowing, task: "lane-of-then" });
     await editedAt(job, ago(1), { task: "lane-of-now" });
     await h.start(job, 3);
@@ -59,7 +59,7 @@ describe("the definition in force at a past instant", () => {
     ]);
   });
 
-  it("defines the instants of the range", async () => {
+  it("the definition in force at a past instant defines the instants of the range", async () => {
     const job = await h.settledJob({ ...allowing, schedule: every(h.last, 2 * period) });
     await editedAt(job, ago(4), { schedule: every(h.last, period) });
     expect(await count(job, 9)).toBe(3 + 4);
@@ -69,7 +69,7 @@ describe("the definition in force at a past instant", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", made: 7, total: 7 });
   });
 
-  it("may have no instants for a part of the range", async () => {
+  it("the definition in force at a past instant may have no instants for a part of the range", async () => {
     const job = await h.settledJob(allowing);
     await editedAt(job, ago(4), { schedule: { kind: "manual" } });
     await editedAt(job, ago(2), { schedule: every(h.last) });
@@ -79,7 +79,7 @@ describe("the definition in force at a past instant", () => {
     expect(await h.places(job)).toEqual([5, 4, 1, 0]);
   });
 
-  it("does not define the overlap policy, which is the job's present one", async () => {
+  it("the definition in force at a past instant does not define the overlap policy, which is the job's present one", async () => {
     const job = await h.settledJob(overlapping("skip"));
     await editedAt(job, ago(0), overlapping("allow"));
     const { id } = await h.start(job, 3);
@@ -88,7 +88,7 @@ describe("the definition in force at a past instant", () => {
   });
 });
 
-describe("the calendars in force at a past instant", () => {
+describe("past calendars", () => {
   const dayMs = 24 * period;
   const daily = { kind: "every", everyMs: dayMs } as const;
   const without = (name: string, instant: Instant): CalendarDefinition => {
@@ -111,7 +111,7 @@ describe("the calendars in force at a past instant", () => {
     return { job, day };
   }
 
-  it("define the instants of the range", async () => {
+  it("the calendars in force at a past instant define the instants of the range", async () => {
     const { job, day } = await dailyJob("then");
     const range = { from: day(5), to: day(0) };
     expect(await h.engine.backfills.count("default", { id: job }, { ...defaults, ...range })).toBe(4);
@@ -126,7 +126,7 @@ describe("the calendars in force at a past instant", () => {
     expect(await h.get(id)).toMatchObject({ state: "done", total: 4, made: 4 });
   });
 
-  it("abort a backfill, with the reason, when one of them is deleted during it", async () => {
+  it("the calendars in force at a past instant abort a backfill, with the reason, when one of them is deleted during it", async () => {
     const { job, day } = await dailyJob("gone");
     await editedAt(job, day(1), { schedule: { ...daily, anchor: day(100) } });
     const { id } = await h.start(job, 1, { from: day(5), to: day(2) });
@@ -141,7 +141,7 @@ describe("the calendars in force at a past instant", () => {
   });
 });
 
-describe("the range of a backfill", () => {
+describe("backfill ranges", () => {
   it.each([
     ["if it ends before it begins", () => ({ from: h.last, to: h.last - 1 }), /before it begins/],
     ["if it ends in the future", () => ({ from: h.last, to: h.last + period }), /is in the future/],
@@ -149,25 +149,25 @@ describe("the range of a backfill", () => {
     ["with a rate of nothing", () => ({ perSecond: 0 }), /rate must be/],
     ["with half a run at a time", () => ({ concurrency: 0.5 }), /concurrency must be/],
     ["without an occurrence", () => ({ from: h.last + 1, to: h.last + 2 }), /no occurrence in that range/],
-  ])("is refused %s", async (_what, range, message) => {
+  ])("the range of a backfill is refused %s", async (_what, range, message) => {
     const job = await h.settledJob();
     await expect(h.start(job, 1, range())).rejects.toMatchObject({ code: "backfill_invalid" });
     await expect(h.start(job, 1, range())).rejects.toThrow(message);
   });
 
-  it("is refused with more occurrences than one backfill may have", async () => {
+  it("the range of a backfill is refused with more occurrences than one backfill may have", async () => {
     const schedule = { kind: "cron", cron: "* * * * * *", timeZone: "UTC" } as const;
     const { id } = await h.engine.jobs.create("default", spec({ schedule }));
     const request = { ...defaults, from: h.last - 1_000_100_000, to: h.last };
     await expect(h.engine.backfills.count("default", { id }, request)).rejects.toThrow(/more than 1000000 occurrences/);
   });
 
-  it("is refused for a job without a schedule", async () => {
+  it("the range of a backfill is refused for a job without a schedule", async () => {
     const { id } = await h.engine.jobs.create("default", spec());
     await expect(h.start(id, 3)).rejects.toThrow(/no schedule of its own/);
   });
 
-  it("is refused for a job that does not exist or is cancelled", async () => {
+  it("the range of a backfill is refused for a job that does not exist or is cancelled", async () => {
     await expect(h.start("0190aaaa-0000-7000-8000-000000000001", 3)).rejects.toMatchObject({ code: "not_found" });
     const job = await h.settledJob();
     await h.engine.jobs.cancel("default", { id: job }, { running: "signal" }, actor);

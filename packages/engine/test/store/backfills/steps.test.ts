@@ -11,8 +11,8 @@ afterAll(() => h.close());
 
 const allowing = overlapping("allow");
 
-describe("a backfill", () => {
-  it("makes one run per instant of its range, with its own identity, and does not change the schedule [INV-1]", async () => {
+describe("Backfills", () => {
+  it("a backfill makes one run per instant of its range, with its own identity, and does not change the schedule [INV-1]", async () => {
     const job = await h.settledJob(allowing);
     const before = await h.due(job);
     const { id } = await h.start(job, 5);
@@ -38,7 +38,7 @@ describe("a backfill", () => {
     });
   });
 
-  it("is counted without a write", async () => {
+  it("a backfill is counted without a write", async () => {
     const job = await h.settledJob();
     const request = { ...defaults, ...lastOf(h, 48) };
     expect(await h.engine.backfills.count("default", { id: job }, request)).toBe(48);
@@ -46,7 +46,7 @@ describe("a backfill", () => {
     expect(await h.select("select id from carillon.backfill where job_id = $1", job)).toEqual([]);
   });
 
-  it("begins with the first instant of its range and ends with the last, both included", async () => {
+  it("a backfill begins with the first instant of its range and ends with the last, both included", async () => {
     const job = await h.settledJob(allowing);
     const { from, to } = lastOf(h, 3);
     for (const [range, total] of [
@@ -60,7 +60,7 @@ describe("a backfill", () => {
     expect(await h.places(job)).toEqual([1]);
   });
 
-  it("makes as many runs at once as its rate allows in a tenth of a second, then waits", async () => {
+  it("a backfill makes as many runs at once as its rate allows in a tenth of a second, then waits", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 30, { perSecond: 50 });
     const made: number[] = [];
@@ -75,7 +75,7 @@ describe("a backfill", () => {
     await h.engine.backfills.abort("default", id, actor);
   });
 
-  it("keeps to a rate of less than one in a second", async () => {
+  it("a backfill keeps to a rate of less than one in a second", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 3, { perSecond: 0.5 });
     await h.node.runner.tick();
@@ -88,7 +88,7 @@ describe("a backfill", () => {
     await h.engine.backfills.abort("default", id, actor);
   });
 
-  it("has no more live runs than its concurrency", async () => {
+  it("a backfill has no more live runs than its concurrency", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { concurrency: 2 });
     await h.drain();
@@ -101,7 +101,7 @@ describe("a backfill", () => {
     await h.engine.backfills.abort("default", id, actor);
   });
 
-  it("passes instants that ran already without spending its rate", async () => {
+  it("a backfill passes instants that ran already without spending its rate", async () => {
     const job = await h.settledJob(allowing);
     const first = await h.start(job, 700);
     await h.drain();
@@ -111,7 +111,7 @@ describe("a backfill", () => {
     expect(await h.get(second.id)).toMatchObject({ state: "done", made: 0, passed: 700 });
   });
 
-  it("does not spend max_runs, and runs while the job is paused and after it completed", async () => {
+  it("a backfill does not spend max_runs, and runs while the job is paused and after it completed", async () => {
     const schedule = { kind: "every", everyMs: period, anchor: h.last - 1_000 * period, maxRuns: 1 } as const;
     const job = await h.settledJob({ ...allowing, schedule });
     await h.engine.jobs.pause("default", { id: job }, { reason: null, until: null, missed: "none" }, actor);
@@ -126,7 +126,7 @@ describe("a backfill", () => {
     expect((await h.due(job))["state"]).toBe("completed");
   });
 
-  it("waits for occurrences that the schedule has not fired or skipped yet [INV-1]", async () => {
+  it("a backfill waits for occurrences that the schedule has not fired or skipped yet [INV-1]", async () => {
     const job = await h.recurring(allowing, 1);
     const { id } = await h.start(job, 4);
     await h.drain();
@@ -140,8 +140,8 @@ describe("a backfill", () => {
   });
 });
 
-describe("instants that ran already", () => {
-  it("are passed with a ledger entry, whether their run is live or in history [INV-1]", async () => {
+describe("repeated instants", () => {
+  it("instants that ran already are passed with a ledger entry, whether their run is live or in history [INV-1]", async () => {
     const job = await h.recurring(allowing, 2);
     for (let count = 0; count < 3; count += 1) await h.fire(job);
     const [ended] = await h.runs(job);
@@ -157,7 +157,7 @@ describe("instants that ran already", () => {
     ]);
   });
 
-  it("are run again if the request repeats them", async () => {
+  it("instants that ran already are run again if the request repeats them", async () => {
     const job = await h.recurring(allowing, 1);
     for (let count = 0; count < 2; count += 1) await h.fire(job);
     const { id } = await h.start(job, 2, { repeats: true });
@@ -167,7 +167,7 @@ describe("instants that ran already", () => {
     expect(await h.ledger(job)).toEqual([]);
   });
 
-  it("include those of an earlier backfill, and a third backfill does not count them twice in the ledger", async () => {
+  it("instants that ran already include those of an earlier backfill, and a third backfill does not count them twice in the ledger", async () => {
     const job = await h.settledJob(allowing);
     await h.start(job, 2);
     await h.drain();
@@ -183,7 +183,7 @@ describe("instants that ran already", () => {
     ]);
   });
 
-  it("are unknown once retention has deleted their history", async () => {
+  it("instants that ran already are unknown once retention has deleted their history", async () => {
     const job = await h.settledJob(allowing);
     await h.start(job, 2);
     await h.drain();
@@ -193,7 +193,7 @@ describe("instants that ran already", () => {
     expect(await h.get(id)).toMatchObject({ made: 2, passed: 0 });
   });
 
-  it("include the only run of a one-off job, which can be repeated", async () => {
+  it("instants that ran already include the only run of a one-off job, which can be repeated", async () => {
     const at = h.last;
     const { id: job } = await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     const first = await h.start(job, 2);

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Calendars } from "../../../src/calendars/calendars.js";
 import { CalendarCompiler, CalendarCache } from "../../../src/calendars/calendar-cache.js";
 import { CalendarSweep } from "../../../src/calendars/calendar-sweep.js";
-import { shardOf } from "../../../src/catalog/shard-of.js";
+import { shardOf } from "../../../src/cluster/shards.js";
 import { DueRules } from "../../../src/schedules/due-rules.js";
 import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
 import { type ChangeHarness, actor, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
-import { testContext } from "../../harness/test-context.js";
 import { fireRow } from "../../harness/store-harness.js";
+import { testContext } from "../../harness/test-context.js";
 
 const day = 86_400_000;
 

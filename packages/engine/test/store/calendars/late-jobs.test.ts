@@ -8,6 +8,7 @@ import { DueRules } from "../../../src/schedules/due-rules.js";
 import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
 import { type ChangeHarness, actor, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
 import { testContext } from "../../harness/test-context.js";
+import { schedulerContext } from "../../harness/scheduler-context.js";
 
 // Jobs that are hours late when another node stores a new version of their calendar.
 
@@ -55,14 +56,12 @@ async function node(): Promise<{ tick(): Promise<void> }> {
   const rules = new DueRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.fires });
   const { unitOfWork } = h.store;
   const sweep = new CalendarSweep(testContext({ database: h.db }), { unitOfWork, rules, cache: calendars, compiler });
-  const scheduler = new Scheduler({
+  const membership = membershipOf(h.fence.node, new Map(h.fence.shards.map(({ id, epoch }) => [id, epoch])));
+  const scheduler = new Scheduler(schedulerContext({ now: () => h.db.clock.now(), membership: () => membership }), {
     store: h.store.fires,
     calendars,
-    follow: (ids) => sweep.follow(ids),
-    now: () => h.db.clock.now(),
-    membership: () => membershipOf(h.fence.node, new Map(h.fence.shards.map(({ id, epoch }) => [id, epoch]))),
-    onQueued: () => undefined,
-    onEvent: () => undefined,
+    calendarSweep: sweep,
+    limits: { aheadMs: 0 },
   });
   const shards = h.fence.shards.map(({ id }) => id);
   return {

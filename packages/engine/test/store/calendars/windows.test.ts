@@ -1,11 +1,12 @@
 import type { MaintenanceWindow } from "@carillon/core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CalendarCompiler, CalendarCache } from "../../../src/calendars/calendar-cache.js";
-import { shardOf } from "../../../src/catalog/shard-of.js";
+import { CalendarCache, CalendarCompiler } from "../../../src/calendars/calendar-cache.js";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
+import { shardOf } from "../../../src/cluster/shards.js";
 import type { EngineEvent } from "../../../src/index.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
 import { type ChangeHarness, actor, changeHarness, every } from "../../harness/change-harness.js";
+import { schedulerContext } from "../../harness/scheduler-context.js";
 
 const day = 86_400_000;
 
@@ -17,13 +18,16 @@ beforeAll(async () => {
   h = await changeHarness();
   const { node: nodeId, shards } = h.fence;
   const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
-  scheduler = new Scheduler({
+  const membership = membershipOf(nodeId, epochs);
+  const context = schedulerContext({
+    now: () => h.db.clock.now(),
+    membership: () => membership,
+    emit: (event) => events.push(event),
+  });
+  scheduler = new Scheduler(context, {
     store: h.store.fires,
     calendars: new CalendarCache(h.store.calendars, new CalendarCompiler()),
-    now: () => h.db.clock.now(),
-    membership: () => membershipOf(nodeId, epochs),
-    onQueued: () => undefined,
-    onEvent: (event) => events.push(event),
+    limits: { aheadMs: 0 },
   });
 });
 

@@ -16,7 +16,7 @@ afterEach(() => {
   return h.close();
 });
 
-const nobody = { actor: null };
+const anonymous = { actor: null };
 /** The queues of a node over this store, without the node. */
 function api(store: EngineStore = h.store): Queues {
   const namespaceId = async () => 1;
@@ -30,28 +30,28 @@ function api(store: EngineStore = h.store): Queues {
   return new Queues(context, store.catalog);
 }
 
-describe("a queue", () => {
-  it("is made with its first use, once, in the usual order", async () => {
-    await Promise.all(Array.from({ length: 5 }, () => createEngineStore(h.db).queueBook.ensure(1, ["mail", "mail"])));
+describe("queues", () => {
+  it("a queue is created once, by its first use, with the default order", async () => {
+    await Promise.all(Array.from({ length: 5 }, () => createEngineStore(h.db).queueCache.ensure(1, ["mail", "mail"])));
     const { rows } = await api().list("default", { pageSize: 10 });
     expect(rows).toMatchObject([{ name: "mail", order: { kind: "priority" }, pause: null, version: 1 }]);
   });
 
-  it("is made by the first change of it", async () => {
-    await api().change("default", "mail", { order: "fifo" }, nobody);
+  it("a queue is created by its first change", async () => {
+    await api().change("default", "mail", { order: "fifo" }, anonymous);
     expect(await api().get("default", "mail")).toMatchObject({ order: { kind: "fifo" }, version: 1 });
     expect(await api().get("default", "other")).toBeNull();
   });
 
-  it("ranks what is made from its change on by its order; what is queued keeps its place", async () => {
+  it("a changed order ranks new runs, and queued runs keep their place", async () => {
     const run = { namespaceId: 1, queue: "mail", task: "echo", dueMs: 5_000, priority: 9 };
     const before = h.store.rank(run);
-    await api().change("default", "mail", { order: "fifo" }, nobody);
+    await api().change("default", "mail", { order: "fifo" }, anonymous);
     expect([before < 5_000, h.store.rank(run)]).toEqual([true, 5_000]);
   });
 
-  it("loses its own bound with another order, unless the change says one", async () => {
-    const change = async (what: object) => (await api().change("default", "mail", what, nobody)).order;
+  it("a change of the order drops the queue's bound, unless the change sets a new one", async () => {
+    const change = async (what: object) => (await api().change("default", "mail", what, anonymous)).order;
     expect(await change({ boundMs: 5 })).toEqual({ kind: "priority", boundMs: 5 });
     expect(await change({ order: "priority" })).toEqual({ kind: "priority", boundMs: 5 });
     expect(await change({ order: "edf" })).toEqual({ kind: "edf" });
@@ -59,42 +59,42 @@ describe("a queue", () => {
     expect(await change({ boundMs: null })).toEqual({ kind: "sjf" });
   });
 
-  it("refuses a change that is meant for another version", async () => {
+  it("a queue refuses a change that names another version", async () => {
     const context = { actor: null, ifVersion: 2 };
     const change = () => api().change("default", "mail", { order: "fifo" }, context);
     await expect(change()).rejects.toMatchObject({ code: "precondition_failed" });
-    await h.store.queueBook.ensure(1, ["mail"]);
+    await h.store.queueCache.ensure(1, ["mail"]);
     await expect(change()).rejects.toMatchObject({ code: "precondition_failed" });
   });
 
-  it("cannot become strict, or cease to be, once it exists", async () => {
-    await api().change("default", "ledger", { order: "strict" }, nobody);
-    await h.store.queueBook.ensure(1, ["mail"]);
-    const change = (name: string, order: "strict" | "fifo") => api().change("default", name, { order }, nobody);
+  it("an existing queue cannot become strict, and a strict queue stays strict", async () => {
+    await api().change("default", "ledger", { order: "strict" }, anonymous);
+    await h.store.queueCache.ensure(1, ["mail"]);
+    const change = (name: string, order: "strict" | "fifo") => api().change("default", name, { order }, anonymous);
     await expect(change("mail", "strict")).rejects.toMatchObject({ code: "queue_order_fixed" });
     await expect(change("ledger", "fifo")).rejects.toMatchObject({ code: "queue_order_fixed" });
     expect(await change("ledger", "strict")).toMatchObject({ version: 2 });
   });
 
-  it("that changed through another node is known after the next look, a change that commits late included", async () => {
+  it("a change by another node is known after the next refresh, also if it commits late", async () => {
     const other = createEngineStore(h.db);
-    await other.queueBook.refresh();
-    await api().change("default", "mail", { order: "fifo" }, nobody);
-    await other.queueBook.refresh();
-    expect(other.queueBook.orderOf(1, "mail")).toEqual({ kind: "fifo" });
+    await other.queueCache.refresh();
+    await api().change("default", "mail", { order: "fifo" }, anonymous);
+    await other.queueCache.refresh();
+    expect(other.queueCache.orderOf(1, "mail")).toEqual({ kind: "fifo" });
     await h.db.transaction(async (tx) => {
       const next = "nextval(pg_get_serial_sequence('carillon.queue', 'revision'))";
       const text = `update carillon.queue set order_kind = 'edf', revision = ${next}`;
       await tx.query({ text });
-      await createEngineStore(h.db).queueBook.ensure(1, ["newer"]);
-      await other.queueBook.refresh();
+      await createEngineStore(h.db).queueCache.ensure(1, ["newer"]);
+      await other.queueCache.refresh();
     });
-    await other.queueBook.refresh();
-    expect(other.queueBook.orderOf(1, "mail")).toEqual({ kind: "edf" });
+    await other.queueCache.refresh();
+    expect(other.queueCache.orderOf(1, "mail")).toEqual({ kind: "edf" });
   });
 
-  it("says what waits, what works and who serves it", async () => {
-    await h.store.queueBook.ensure(1, ["default"]);
+  it("the statistics of a queue count waiting runs, running runs and workers", async () => {
+    await h.store.queueCache.ensure(1, ["default"]);
     const dueAt = Date.now() - 60_000;
     for (let index = 0; index < 5; index++) await h.run({ runAt: dueAt + index, rank: dueAt + index });
     await h.claim(await h.session(), 2);
@@ -114,7 +114,7 @@ describe("a queue", () => {
     expect(many.get("other")).toMatchObject({ queued: 0, workers: 0 });
   });
 
-  it("tells other nodes how long its tasks take", async () => {
+  it("nodes share the measured durations of tasks", async () => {
     const task = { namespaceId: 1, queue: "mail", task: "send" };
     h.store.durations.note(task, 1_000);
     await h.store.catalog.shareDurations(0);
@@ -124,12 +124,12 @@ describe("a queue", () => {
   });
 });
 
-describe("a paused queue", () => {
-  it("hands out nothing, neither by a hint nor by a full look, and goes on where it was when it is resumed", async () => {
+describe("paused queues", () => {
+  it("a gateway claims nothing from a paused queue, neither after a wakeup nor by a full scan, and continues after the resume", async () => {
     const queues = api();
     const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
     gateways.push(gateway);
-    h.store.queueBook.onPausesChanged(() => gateway.holdsChanged());
+    h.store.queueCache.onPausesChanged(() => gateway.holdsChanged());
     await queues.pause("default", "default", { reason: "the provider is down", until: null }, { actor: "ann" });
     const paused = await EagerWorker.over(gateway);
     const free = await EagerWorker.over(gateway, { queues: ["other"] });
@@ -140,18 +140,18 @@ describe("a paused queue", () => {
     const [held = 0, other = 0] = lanes;
     const first = await h.run({ lane: held });
     gateway.hint([{ lane: held, rank: 0 }]);
-    // The other queue goes on, by full looks after that of the paused one.
+    // The other queue goes on, by full scans after that of the paused one.
     for (let count = 1; count <= 3; count++) {
       await h.run({ lane: other, queue: "other" });
       await free.until(count);
     }
     expect(paused.ids).toEqual([]);
-    await queues.resume("default", "default", nobody);
+    await queues.resume("default", "default", anonymous);
     await paused.until(1);
     expect(paused.ids).toEqual([first]);
   });
 
-  it("is paused since its first pause, for the reason, until the end and by whom the last one says", async () => {
+  it("a second pause replaces reason, end and actor, and keeps the beginning of the first", async () => {
     const queues = api();
     const until = 5_000_000_000_000;
     const { pause } = await queues.pause("default", "mail", { reason: "holidays", until }, { actor: "ann" });
@@ -160,12 +160,12 @@ describe("a paused queue", () => {
     expect(again.pause).toEqual({ reason: "moving", actor: "bob", at: pause?.at, until: null });
     const rows = await h.db.query({ text: "select paused_until from carillon.queue where name = 'mail'" });
     expect(rows.rows).toEqual([{ paused_until: null }]);
-    expect((await queues.resume("default", "mail", nobody)).pause).toBeNull();
+    expect((await queues.resume("default", "mail", anonymous)).pause).toBeNull();
   });
 });
 
-describe("a pause with an end", () => {
-  it("ends by itself, for workers that wait and for those that look at it", async () => {
+describe("pauses with an end", () => {
+  it("a pause ends at its end, for waiting workers and for readers of the queue", async () => {
     const queues = api();
     const tick = async (): Promise<void> => {
       await h.store.queues.resumeExpired();
@@ -173,10 +173,10 @@ describe("a pause with an end", () => {
     };
     const { gateway } = gatewayOver(h);
     gateways.push(gateway);
-    h.store.queueBook.onPausesChanged(() => gateway.holdsChanged());
+    h.store.queueCache.onPausesChanged(() => gateway.holdsChanged());
     const run = await h.run({});
     const until = Date.now() + 3_600_000;
-    const paused = await queues.pause("default", "default", { reason: "moving", until }, nobody);
+    const paused = await queues.pause("default", "default", { reason: "moving", until }, anonymous);
     expect(paused.pause).toMatchObject({ reason: "moving", until });
     const worker = await EagerWorker.over(gateway);
     await tick();

@@ -56,8 +56,8 @@ async function open(gateway: Gateway, onAssign: (session: string, runs: readonly
   return session;
 }
 
-describe("a strict queue", () => {
-  it("has one run at work, in order, whoever claims at the same time [INV-4]", async () => {
+describe("strict queues", () => {
+  it("a strict queue runs one run at a time, in order, also with concurrent claims [INV-4]", async () => {
     const lane = await laneOf();
     const ids = await runs(20, lane);
     const sessions = await Promise.all(Array.from({ length: 6 }, () => h.session()));
@@ -75,7 +75,7 @@ describe("a strict queue", () => {
     expect(done).toEqual(ids);
   });
 
-  it("is never given to two, also when results and claims cross each other [INV-4]", async () => {
+  it("a strict queue never has two running runs, also when results and claims overlap [INV-4]", async () => {
     const lane = await laneOf();
     const ids = await runs(60, lane);
     const [done, atWork] = [[] as string[], new Set<string>()];
@@ -101,7 +101,7 @@ describe("a strict queue", () => {
     expect([done, most, rows[0]?.overlaps]).toEqual([ids, 1, 0]);
   });
 
-  it("is blocked by a worker that died, until the rescue; then the same run comes first again [INV-4]", async () => {
+  it("a dead worker blocks a strict queue until the rescue, and then the same run is the first again [INV-4]", async () => {
     const lane = await laneOf();
     const [first = ""] = await runs(2, lane);
     const [dead, other] = [await h.session(), await h.session()];
@@ -116,7 +116,7 @@ describe("a strict queue", () => {
     expect([again?.id, again?.fence]).toEqual([first, 2]);
   });
 
-  it("goes on while a run waits for its next try, and after one that was given back", async () => {
+  it("a strict queue continues while a run waits for its next attempt, and after a run was given back", async () => {
     const lane = await laneOf();
     const [first, second] = await runs(2, lane);
     const session = await h.session();
@@ -129,7 +129,7 @@ describe("a strict queue", () => {
     expect((await claim(session, [lane]))?.id).toBe(second);
   });
 
-  it("lets nothing overtake its first run, also if the worker that asks cannot do that one", async () => {
+  it("no run of a strict queue overtakes the first one, also if the claiming worker cannot execute the first one", async () => {
     const [echo, other] = [await laneOf(), await laneOf("other")];
     const now = Date.now();
     const [first] = await runs(1, other, now - 2_000);
@@ -142,7 +142,7 @@ describe("a strict queue", () => {
     expect((await claim(session, [echo]))?.id).toBe(second);
   });
 
-  it("hands out nothing while it is paused, to a dead session, or to one of another gateway", async () => {
+  it("a claim gets nothing from a paused strict queue, for a dead session, or for a session of another gateway", async () => {
     const lane = await laneOf();
     await runs(1, lane);
     const [session, dead] = [await h.session(), await h.session()];
@@ -156,7 +156,7 @@ describe("a strict queue", () => {
     expect(await claim(session, [lane])).not.toBeNull();
   });
 
-  it("does not begin a run again that may be begun at most once", async () => {
+  it("a strict queue does not start an at-most-once run again", async () => {
     const lane = await laneOf("echo", "strict_once");
     const first = await h.run({ lane, queue: "ledger", policy: { guarantee: "at_most_once" } });
     const session = await h.session();
@@ -167,22 +167,25 @@ describe("a strict queue", () => {
   });
 });
 
-describe("a run that plain SQL puts into a strict queue", () => {
+describe("carillon.enqueue and strict queues", () => {
   it.each([
     ["{}", "strict"],
     ['{"guarantee": "at_most_once"}', "strict_once"],
-  ])("lies in a lane that only its own claim reads: policy %s, kind %s", async (policy, kind) => {
-    const text = "select run_id from carillon.enqueue('echo', queue => 'ledger', policy => $1::jsonb)";
-    const { rows } = await h.db.query<{ run_id: string }>({ text }, [policy]);
-    const lanes = await h.store.lanes.list();
-    const lane = lanes.find((one) => one.queue === "ledger" && one.kind === kind)?.id ?? 0;
-    expect(await h.claim(await h.session(), 10)).toEqual([]);
-    expect((await claim(await h.session(), [lane]))?.id).toBe(rows[0]?.run_id);
-  });
+  ])(
+    "a run that SQL enqueues into a strict queue gets a lane of the strict kind: policy %s, kind %s",
+    async (policy, kind) => {
+      const text = "select run_id from carillon.enqueue('echo', queue => 'ledger', policy => $1::jsonb)";
+      const { rows } = await h.db.query<{ run_id: string }>({ text }, [policy]);
+      const lanes = await h.store.lanes.list();
+      const lane = lanes.find((one) => one.queue === "ledger" && one.kind === kind)?.id ?? 0;
+      expect(await h.claim(await h.session(), 10)).toEqual([]);
+      expect((await claim(await h.session(), [lane]))?.id).toBe(rows[0]?.run_id);
+    },
+  );
 });
 
 describe("two gateways of a strict queue", () => {
-  it("hand out its runs one at a time and in order, woken by each other [INV-4]", async () => {
+  it("two gateways claim the runs of a strict queue one at a time and in order, and wake each other [INV-4]", async () => {
     const lane = await laneOf();
     const ids = await runs(12, lane);
     const order: string[] = [];
@@ -215,7 +218,7 @@ describe("two gateways of a strict queue", () => {
     expect(order).toEqual(ids);
   });
 
-  it("find a run whose hint was lost, and a lane that was made after they began", async () => {
+  it("the gateways find a run whose wakeup was lost, and a lane that was created after they started", async () => {
     const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 30 } });
     gateways.push(gateway);
     const given = new Promise<string>((resolve) => {

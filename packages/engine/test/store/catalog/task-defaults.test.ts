@@ -42,8 +42,8 @@ async function row(namespaceId = 1): Promise<{ defaults: object; revision: numbe
 
 const changes = () => events.filter((event) => event.type === "task.defaults_changed" && event.task === task);
 
-it("a worker that says the same as the one before writes no row; another word wins, is told, and known elsewhere", async () => {
-  const other = createEngineStore(h.db).taskBook;
+it("equal task defaults write no row, and different defaults win, emit an event and reach other nodes", async () => {
+  const other = createEngineStore(h.db).taskCache;
   await other.refresh();
   await open({ [task]: { timeout: "2m", retry: { max_attempts: 5 } } });
   const first = await row();
@@ -55,12 +55,12 @@ it("a worker that says the same as the one before writes no row; another word wi
   const last = await row();
   expect(last?.revision).toBeGreaterThan(first?.revision ?? 0);
   expect(changes()).toHaveLength(2);
-  expect(h.store.taskBook.defaultsOf("default", task)).toEqual({ timeout: "3m" });
+  expect(h.store.taskCache.defaultsOf("default", task)).toEqual({ timeout: "3m" });
   await other.refresh();
   expect(other.defaultsOf("default", task)).toEqual({ timeout: "3m" });
 });
 
-it("a worker that says nothing leaves what is there, and one that has no defaults takes it away", async () => {
+it("a worker without a registration keeps the defaults of its tasks, and one with empty defaults removes them", async () => {
   await open({ [task]: {} });
   expect(await row()).toBeUndefined();
   await open({ [task]: { priority: 7 } });
@@ -68,16 +68,16 @@ it("a worker that says nothing leaves what is there, and one that has no default
   expect((await row())?.defaults).toEqual({ priority: 7 });
   await open({ [task]: {} });
   expect((await row())?.defaults).toEqual({});
-  expect(h.store.taskBook.defaultsOf("default", task)).toEqual({});
+  expect(h.store.taskCache.defaultsOf("default", task)).toEqual({});
 });
 
-it("workers that start together with the same word make one row", async () => {
+it("workers that start together with equal defaults create one row", async () => {
   await Promise.all(Array.from({ length: 8 }, () => open({ [task]: { priority: 7 } })));
   expect((await row())?.defaults).toEqual({ priority: 7 });
   expect(changes()).toHaveLength(1);
 });
 
-it("of a worker that serves other namespaces they count there; of one that serves all, in its own", async () => {
+it("defaults apply to the namespaces that a worker names, and to its own if it serves all", async () => {
   await h.store.namespaces.create("billing", 1);
   const billing = (await h.store.namespaces.find("billing")) ?? 0;
   await open({ [task]: { priority: 7 } }, ["billing"]);
@@ -86,8 +86,8 @@ it("of a worker that serves other namespaces they count there; of one that serve
   expect([(await row())?.defaults, (await row(billing))?.defaults]).toEqual([{ priority: 8 }, { priority: 7 }]);
 });
 
-it("a task is shown with them, also when nobody serves it any more", async () => {
-  const api = new Tasks({ store: h.store, inNamespace: (_name, work) => work(1) }, h.store.taskBook);
+it("a task is shown with its defaults, also when no worker serves it any more", async () => {
+  const api = new Tasks({ store: h.store, inNamespace: (_name, work) => work(1) }, h.store.taskCache);
   await gateway.close(await open({ [task]: { queue: "mail" } }));
   expect(await api.get("default", task)).toMatchObject({ name: task, workers: 0, defaults: { queue: "mail" } });
   const { rows } = await api.list("default", { pageSize: 100 });

@@ -72,8 +72,8 @@ async function untilLocksWereSeen({ database, engine }: Node): Promise<void> {
   }
 }
 
-describe("two engines over one database", () => {
-  it("share the shards as soon as the second joins, and take them over when one stops", async () => {
+describe("engines over one database", () => {
+  it("two engines over one database share the shards as soon as the second joins, and take them over when one stops", async () => {
     const a = await start("a");
     const b = await start("b");
     await b.events.until(() => b.events.owned === 512);
@@ -83,7 +83,7 @@ describe("two engines over one database", () => {
     expect(b.events.list.some((event) => event.type === "node.dead")).toBe(false);
   });
 
-  it("detect by its freed lock that the other was killed", async () => {
+  it("two engines over one database detect by its freed lock that the other was killed", async () => {
     const a = await start("a");
     const b = await start("b");
     await b.events.until(() => b.events.owned === 512);

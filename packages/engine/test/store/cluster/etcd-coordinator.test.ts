@@ -43,7 +43,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
 
   coordinatorConformance("etcd", open, { peersObserve: false });
 
-  describe("the coordinator over etcd", () => {
+  describe("EtcdRegistry", () => {
     let h: StoreHarness;
     let time: TestTime;
     let prefix: string;
@@ -54,7 +54,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
     });
     afterEach(() => h.close());
 
-    it("writes its epoch into the shard's row before it counts a shard as its own", async () => {
+    it("the coordinator over etcd writes its epoch into the shard's row before it counts a shard as its own", async () => {
       const { shards } = h.store;
       const taken: number[] = [];
       const take: typeof shards.take = async (owner, seen) => {
@@ -68,7 +68,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect(taken).toEqual([1_024]);
     });
 
-    it("writes the row of a promised shard again if the first write failed", async () => {
+    it("the coordinator over etcd writes the row of a promised shard again if the first write failed", async () => {
       const { shards } = h.store;
       let failing = true;
       const take: typeof shards.take = (owner, seen) =>
@@ -79,7 +79,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect((await a.tick()).gained).toHaveLength(1_024);
     });
 
-    it("takes every shard again under far higher epochs after the database's timeline changed", async () => {
+    it("the coordinator over etcd takes every shard again under far higher epochs after the database's timeline changed", async () => {
       const a = nodes(h, time, prefix)("a");
       await a.join();
       await h.db.query({ text: "update carillon.setting set value = 'other' where name = 'database_timeline'" });
@@ -87,7 +87,7 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect(Math.min(...a.membership.epochs.values())).toBeGreaterThan(1_000_000);
     });
 
-    it("keeps its shards while etcd does not respond, and continues when it does", async () => {
+    it("the coordinator over etcd keeps its shards while etcd does not respond, and continues when it does", async () => {
       let cut = false;
       const etcd = new EtcdClient({
         endpoints: [server.url],
@@ -104,12 +104,12 @@ describe.skipIf(!etcdIsInstalled)("over etcd", () => {
       expect(await a.tick()).toEqual({ gained: [], lost: [] });
     });
 
-    it("tries the next endpoint when one does not respond", async () => {
+    it("the coordinator over etcd tries the next endpoint when one does not respond", async () => {
       const a = nodes(h, time, prefix, client("http://127.0.0.1:9", server.url))("a");
       expect((await a.join()).gained).toHaveLength(1_024);
     });
 
-    it("leaves the shards of a skewed node to the others", async () => {
+    it("the coordinator over etcd leaves the shards of a skewed node to the others", async () => {
       const node = nodes(h, time, prefix);
       const [a, b] = [node("a"), node("b")];
       await a.join();

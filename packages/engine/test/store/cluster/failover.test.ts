@@ -71,8 +71,8 @@ const terminateLocks = {
       and (l.classid::bigint << 32) | l.objid::bigint = ('x' || right(replace($1::uuid::text, '-', ''), 16))::bit(64)::bigint`,
 };
 
-describe("a killed node with a direct connection", () => {
-  it("loses its shards half a second after its lock was seen free, not after the lease", async () => {
+describe("dead nodes with a session lock", () => {
+  it("a killed node with a direct connection loses its shards half a second after its lock was seen free, not after the lease", async () => {
     const [a, b] = await pair();
     await killNode(a);
     time.monotonic += 1_000;
@@ -90,7 +90,7 @@ describe("a killed node with a direct connection", () => {
     expect(taken?.type === "shards.taken_over" && taken.durationMs).toBeLessThanOrEqual(2_000);
   });
 
-  it("is replaced by two nodes at once, which take different shards", async () => {
+  it("a killed node with a direct connection is replaced by two nodes at once, which take different shards", async () => {
     const [a, b] = await pair();
     const c = await start("c");
     await time.settle(a.coordinator, b.coordinator, c.coordinator);
@@ -103,7 +103,7 @@ describe("a killed node with a direct connection", () => {
     expect([b, c].map((one) => one.coordinator.membership.epochs.size)).toEqual([512, 512]);
   });
 
-  it("is not declared dead when only its session is lost: it sends a heartbeat at once and takes its lock again", async () => {
+  it("a killed node with a direct connection is not declared dead when only its session is lost: it sends a heartbeat at once and takes its lock again", async () => {
     const [a, b] = await pair();
     await h.db.query(terminateLocks, [a.coordinator.membership.nodeId]);
     await eventually(async () => a.woken() > 0);
@@ -118,7 +118,7 @@ describe("a killed node with a direct connection", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
-  it("keeps its shards for the lease if the observer's own lock was lost meanwhile", async () => {
+  it("a killed node with a direct connection keeps its shards for the lease if the observer's own lock was lost meanwhile", async () => {
     const [a, b] = await pair();
     await h.db.query(terminateLocks, [b.coordinator.membership.nodeId]);
     await eventually(async () => b.woken() > 0);
@@ -131,7 +131,7 @@ describe("a killed node with a direct connection", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
-  it("keeps its shards for the lease when the server restarts, because every lock was lost with it", async () => {
+  it("a killed node with a direct connection keeps its shards for the lease when the server restarts, because every lock was lost with it", async () => {
     let serverStart = "before";
     const [a, b] = await pair(() => serverStart);
     await killNode(a);
@@ -145,12 +145,12 @@ describe("a killed node with a direct connection", () => {
       await b.coordinator.tick();
     }
     expect(b.coordinator.membership.epochs.size).toBe(1_024);
-    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.dead", by: "silence" }));
+    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.dead", by: "heartbeat_timeout" }));
   });
 });
 
-describe("a node that holds its lock and sends no heartbeat", () => {
-  it("loses its shards after the lease: a lock never extends it", async () => {
+describe("silent nodes", () => {
+  it("a node that holds its lock and sends no heartbeat loses its shards after the lease: a lock never extends it", async () => {
     const [a, b] = await pair();
     for (let second = 0; second < 6; second++) {
       time.monotonic += 1_000;
@@ -158,11 +158,11 @@ describe("a node that holds its lock and sends no heartbeat", () => {
     }
     await isLocked(b.coordinator, true);
     expect(b.coordinator.membership.epochs.size).toBe(1_024);
-    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "silence" };
+    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "heartbeat_timeout" };
     expect(time.events).toContainEqual(dead);
   });
 
-  it("is no longer a member after it left cleanly, and its lock is free", async () => {
+  it("a node that holds its lock and sends no heartbeat is no longer a member after it left cleanly, and its lock is free", async () => {
     const [a, b] = await pair();
     const { nodeId } = a.coordinator.membership;
     await a.coordinator.leave();

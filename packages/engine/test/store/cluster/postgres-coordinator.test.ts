@@ -29,13 +29,13 @@ async function pair(): Promise<[Coordinator, Coordinator]> {
   return [a, b];
 }
 
-describe("the coordinator over PostgreSQL", () => {
-  it("takes over at once where no other node can be alive", async () => {
+describe("RowRegistry", () => {
+  it("the coordinator over PostgreSQL takes over at once where no other node can be alive", async () => {
     await node("a").join();
     expect((await node("b", { alone: true }).join()).gained).toHaveLength(1_024);
   });
 
-  it("starts every heartbeat count again after a pass that failed", async () => {
+  it("the coordinator over PostgreSQL starts every heartbeat count again after a pass that failed", async () => {
     const [, b] = await pair();
     const { nodes } = h.store;
     let failing = false;
@@ -62,7 +62,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
-  it("does not wait for a shard that a write of its old owner locks, and takes it after that write", async () => {
+  it("the coordinator over PostgreSQL does not wait for a shard that a write of its old owner locks, and takes it after that write", async () => {
     const a = node("a");
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select id from carillon.shard where id = 7 for share" });
@@ -73,7 +73,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect(a.idleMs).toBe(1_000);
   });
 
-  it("adopts a shard that it took although the response was lost", async () => {
+  it("the coordinator over PostgreSQL adopts a shard that it took although the response was lost", async () => {
     const { shards } = h.store;
     let deaf = true;
     const lossy: typeof shards = {
@@ -91,7 +91,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect([...new Set((await shards.list()).map((shard) => shard.epoch))]).toEqual([1]);
   });
 
-  it("stores the skew of each node in its row, and a skewed node leaves its shards to the others", async () => {
+  it("the coordinator over PostgreSQL stores the skew of each node in its row, and a skewed node leaves its shards to the others", async () => {
     const [a, b] = await pair();
     time.skews.set("a", -3_600_000);
     time.monotonic += 1_000;
@@ -110,7 +110,7 @@ describe("the coordinator over PostgreSQL", () => {
     expect(time.count("node.in_time")).toBe(1);
   });
 
-  it("keeps firing when every node's clock disagrees with the database's", async () => {
+  it("the coordinator over PostgreSQL keeps firing when every node's clock disagrees with the database's", async () => {
     const [a, b] = await pair();
     time.skews.set("a", 9_000).set("b", 9_000);
     await time.settle(a, b);
@@ -119,7 +119,7 @@ describe("the coordinator over PostgreSQL", () => {
   });
 });
 
-describe("the rows of the shards", () => {
+describe("ShardTable", () => {
   async function readsOf(what: () => Promise<unknown>): Promise<boolean> {
     const { shards } = h.store;
     const before = await shards.moves();
@@ -127,7 +127,7 @@ describe("the rows of the shards", () => {
     return (await shards.moves()) !== before;
   }
 
-  it("count as moved after each statement that moves one", async () => {
+  it("the rows of the shards count as moved after each statement that moves one", async () => {
     const { shards } = h.store;
     const owner = newId();
     const rows = await shards.list();
@@ -139,13 +139,13 @@ describe("the rows of the shards", () => {
     expect(await readsOf(() => shards.release(owner))).toBe(false);
   });
 
-  it("count as moved when another program changes an owner without the epoch", async () => {
+  it("the rows of the shards count as moved when another program changes an owner without the epoch", async () => {
     const set = "update carillon.shard set owner = gen_random_uuid() where id = 7";
     expect(await readsOf(() => run(set))).toBe(true);
     expect(await readsOf(() => run(set))).toBe(true);
   });
 
-  it("are read once, and again only after a shard moved", async () => {
+  it("the rows of the shards are read once, and again only after a shard moved", async () => {
     let reads = 0;
     const { shards } = h.store;
     const counting: typeof shards = { ...shards, list: () => (reads++, shards.list()) };
@@ -164,11 +164,11 @@ describe("the rows of the shards", () => {
   });
 });
 
-describe("another timeline of the database", () => {
+describe("DatabaseTimeline", () => {
   const remembered = async (): Promise<unknown> =>
     (await run("select value from carillon.setting where name = 'database_timeline'")).rows[0];
 
-  it("is not reported while the server stays the same", async () => {
+  it("another timeline of the database is not reported while the server stays the same", async () => {
     const [a, b] = await pair();
     const before = await remembered();
     await time.settle(a, b);
@@ -176,7 +176,7 @@ describe("another timeline of the database", () => {
     expect(time.count("leases.voided")).toBe(0);
   });
 
-  it("voids every lease and makes every epoch jump, once for all nodes [INV-3]", async () => {
+  it("another timeline of the database voids every lease and makes every epoch jump, once for all nodes [INV-3]", async () => {
     const [a, b] = await pair();
     const before = await h.store.shards.list();
     const ids = [a.membership.nodeId, b.membership.nodeId];
@@ -193,7 +193,7 @@ describe("another timeline of the database", () => {
     expect([held(a), held(b)]).toEqual([512, 512]);
   });
 
-  it("is also reported for an earlier state of the same files", async () => {
+  it("another timeline of the database is also reported for an earlier state of the same files", async () => {
     const { shards } = h.store;
     let back = 0n;
     const rewound: typeof shards = {
@@ -213,7 +213,7 @@ describe("another timeline of the database", () => {
     expect(await a.tick()).toEqual({ gained: [], lost: [] });
   });
 
-  it("is detected by a user without special rights", async () => {
+  it("another timeline of the database is detected by a user without special rights", async () => {
     const role = `reader_${newId().slice(-12)}`;
     const ask = "select system_identifier::text, pg_walfile_name(pg_current_wal_flush_lsn()) from pg_control_system()";
     const answer = h.db.transaction(async (tx) => {
@@ -225,14 +225,14 @@ describe("another timeline of the database", () => {
     expect(await answer).toBe(1);
   });
 
-  it("is not detected, which an event reports, where the server does not show its identity", async () => {
+  it("another timeline of the database is not detected, which an event reports, where the server does not show its identity", async () => {
     const { shards } = h.store;
     const refused = Object.assign(new Error("permission denied"), { code: "42501" });
     const a = node("a", { shards: { ...shards, timeline: () => Promise.reject(refused) } });
     expect((await a.join()).gained).toHaveLength(1_024);
     await time.settle(a);
-    expect(time.events.filter((event) => event.type === "lineage.unknown")).toEqual([
-      { type: "lineage.unknown", reason: refused },
+    expect(time.events.filter((event) => event.type === "timeline.unknown")).toEqual([
+      { type: "timeline.unknown", reason: refused },
     ]);
   });
 });

@@ -25,15 +25,15 @@ const status = async (id: string): Promise<string | undefined> => (await h.engin
 const comeToItsTime = (id: string): Promise<unknown> =>
   h.select("update carillon.run set run_at = clock_timestamp() where id = $1", id);
 
-describe("a run that is queued ahead of its time", () => {
-  it("is claimed by no claim before its time, and by the first one after it [INV-5]", async () => {
+describe("runs ahead of their time", () => {
+  it("no claim takes a run that is queued ahead before its time, and the first claim after it does [INV-5]", async () => {
     const id = await ahead();
     expect(await claimed()).toEqual([]);
     await comeToItsTime(id);
     expect(await claimed()).toEqual([id]);
   });
 
-  it("is shown as scheduled until then, and is not counted as waiting for workers", async () => {
+  it("a run that is queued ahead of its time is shown as scheduled until then, and is not counted as waiting for workers", async () => {
     const id = await ahead();
     const stats = async () => (await h.store.queues.stats(1, ["default"], 100)).get("default")?.queued;
     expect(await status(id)).toBe("scheduled");
@@ -48,7 +48,7 @@ describe("a run that is queued ahead of its time", () => {
     await claimed();
   });
 
-  it("is shown as retrying until then, if it failed before", async () => {
+  it("a run that is queued ahead of its time is shown as retrying until then, if it failed before", async () => {
     const id = await oneOff();
     await h.select("update carillon.run set state = 'retrying', attempt = 1 where id = $1", id);
     await promote(id);
@@ -56,7 +56,7 @@ describe("a run that is queued ahead of its time", () => {
     await h.engine.runs.cancel("default", id);
   });
 
-  it("waits for its new time when it is rescheduled", async () => {
+  it("a run that is queued ahead of its time waits for its new time when it is rescheduled", async () => {
     const id = await ahead();
     const later = at + 60_000;
     await h.engine.runs.reschedule("default", id, later);
@@ -64,14 +64,14 @@ describe("a run that is queued ahead of its time", () => {
     expect(await promote(id)).toMatchObject([{ id, runAt: later }]);
   });
 
-  it("is deleted when its job is changed, and the job fires instead [INV-1]", async () => {
+  it("a run that is queued ahead of its time is deleted when its job is changed, and the job fires instead [INV-1]", async () => {
     const id = await ahead();
     const job = await h.engine.jobs.edit("default", { id }, (one) => ({ ...one, payload: "new" }), actor);
     expect(job).toMatchObject({ id, payload: "new", state: "active", nextRunAt: at });
     expect(await h.select("select 1 from carillon.run where id = $1", id)).toEqual([]);
   });
 
-  it("ends when it is cancelled, and is not claimed", async () => {
+  it("a run that is queued ahead of its time ends when it is cancelled, and is not claimed", async () => {
     const id = await ahead();
     await h.engine.jobs.cancel("default", { id }, { running: "keep" }, actor);
     await comeToItsTime(id);
@@ -79,7 +79,7 @@ describe("a run that is queued ahead of its time", () => {
     expect(await claimed()).toEqual([]);
   });
 
-  it("is never a run with limits, one that lost a worker, or one of a strict queue", async () => {
+  it("runs with limits, runs that lost a worker and runs of strict queues are not queued ahead", async () => {
     const lanes = await h.store.lanes.ensure(
       (["gated", "lost", "strict", "admitted"] as const).map((kind) => ({ queue: "default", task: "echo", kind })),
     );
@@ -92,7 +92,7 @@ describe("a run that is queued ahead of its time", () => {
     expect(await promote(id)).toEqual([]);
   });
 
-  it("is skipped by claims for a strict queue", async () => {
+  it("a run that is queued ahead of its time is skipped by claims for a strict queue", async () => {
     await h.engine.queues.change("default", "one-by-one", { order: "strict" }, actor);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "one-by-one", task: "echo", kind: "strict" }]);
     const id = await h.run({ lane, queue: "one-by-one" });

@@ -24,8 +24,8 @@ const spec = (over: Partial<JobSpec> = {}): JobSpec => ({
 const running = async (): Promise<number> =>
   (await h.database.query({ text: "select 1 from carillon.run where state = 'running'" })).rowCount;
 
-describe("an at-most-once run", () => {
-  it("is assigned only to a free slot, and never waits at a worker [INV-6]", async () => {
+describe("at-most-once runs", () => {
+  it("an at-most-once run is assigned only to a free slot, and never waits at a worker [INV-6]", async () => {
     const engine = await h.startNode();
     const journal = new JournalTask("work", () => h.checkConditions());
     for (let number = 0; number < 5; number++) await engine.jobs.create("default", spec());
@@ -44,7 +44,7 @@ describe("an at-most-once run", () => {
     await worker.stop(0);
   });
 
-  it("fails when its worker is lost, and is not started again [INV-4]", async () => {
+  it("an at-most-once run fails when its worker is lost, and is not started again [INV-4]", async () => {
     const engine = await h.startNode();
     const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
@@ -62,7 +62,7 @@ describe("an at-most-once run", () => {
     expect(journal.begun).toBe(1);
   });
 
-  it("fails when its handler throws, without a second attempt", async () => {
+  it("an at-most-once run fails when its handler throws, without a second attempt", async () => {
     const engine = await h.startNode();
     await h.startWorker(engine, {
       name: "work",
@@ -76,7 +76,7 @@ describe("an at-most-once run", () => {
     expect(h.count("run.retried")).toBe(0);
   });
 
-  it("of a schedule keeps its lane kind when the job gets another queue", async () => {
+  it("an at-most-once run of a schedule keeps its lane kind when the job gets another queue", async () => {
     const engine = await h.startNode();
     const { id } = await engine.jobs.create("default", spec({ schedule: { kind: "manual" } }));
     await engine.jobs.edit("default", { id }, (current) => ({ ...current, queue: "other" }), { actor: null });
@@ -91,7 +91,7 @@ describe("an at-most-once run", () => {
     ]);
   });
 
-  it("refuses a manual run that asks for more attempts", async () => {
+  it("a manual run of an at-most-once job is refused if it requests more attempts", async () => {
     const engine = await h.startNode();
     const { id } = await engine.jobs.create("default", spec({ schedule: { kind: "manual" } }));
     const request = { policy: { retry: { maxAttempts: 3 } } };

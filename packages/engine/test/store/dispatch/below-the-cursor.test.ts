@@ -134,8 +134,8 @@ async function workerAbove(
   return { gateway, worker };
 }
 
-describe("a run that becomes claimable below the lane cursor", () => {
-  it.each(ways)("$name starts when its hint arrives, without a full scan [INV-6]", async ({ prepare }) => {
+describe("runs below the lane cursor", () => {
+  it.each(ways)("$name starts when its wakeup arrives, without a full scan [INV-6]", async ({ prepare }) => {
     const now = Date.now() - 1_000;
     const { count, happen } = await prepare(now - 50_000);
     const { gateway, worker } = await workerAbove(now, 3_600_000);
@@ -144,7 +144,7 @@ describe("a run that becomes claimable below the lane cursor", () => {
     expect(new Set(worker.ids).size).toBe(2 + count);
   });
 
-  it.each(ways)("$name starts with the next full scan when its hint is lost [INV-6]", async ({ prepare }) => {
+  it.each(ways)("$name starts with the next full scan when its wakeup is lost [INV-6]", async ({ prepare }) => {
     const now = Date.now() - 1_000;
     const { count, happen } = await prepare(now - 50_000);
     const { worker } = await workerAbove(now, 50);
@@ -154,8 +154,8 @@ describe("a run that becomes claimable below the lane cursor", () => {
   });
 });
 
-describe("two gateways that claim at once", () => {
-  it("assign every run once, whichever gateway gets its hint [INV-4]", async () => {
+describe("concurrent gateways", () => {
+  it("two gateways that claim at once assign every run once, whichever gateway gets the wakeup [INV-4]", async () => {
     const made = [gatewayOver(h), gatewayOver(h)];
     gateways.push(...made.map(({ gateway }) => gateway));
     const rank = Date.now() - 100_000;

@@ -21,8 +21,8 @@ function over(made: GatewayHarness, slots?: number): Promise<EagerWorker> {
 
 const laneOf = async (): Promise<number> => (await h.store.lanes.ensure([{ queue: "default", task: "echo" }]))[0] ?? 0;
 
-describe("a run below the cursor of its lane", () => {
-  it("is claimed when its hint arrives, without a full scan", async () => {
+describe("lane cursors", () => {
+  it("a run below the cursor of its lane is claimed when its wakeup arrives, without a full scan", async () => {
     const made = gatewayOver(h);
     const worker = await over(made);
     const rank = Date.now();
@@ -35,7 +35,7 @@ describe("a run below the cursor of its lane", () => {
     expect(new Set(worker.ids).size).toBe(2);
   });
 
-  it("is claimed by the next full scan when its hint is lost", async () => {
+  it("a run below the cursor of its lane is claimed by the next full scan when its wakeup is lost", async () => {
     const made = gatewayOver(h, { limits: { fullScanIntervalMs: 50 } });
     const worker = await over(made);
     const rank = Date.now();
@@ -46,7 +46,7 @@ describe("a run below the cursor of its lane", () => {
     expect(new Set(worker.ids).size).toBe(2);
   });
 
-  it("is never left behind with several enqueuers and two gateways, by hints alone [INV-6]", async () => {
+  it("wakeups alone leave no run behind with several enqueuers and two gateways [INV-6]", async () => {
     const [one, two] = [gatewayOver(h), gatewayOver(h)];
     const workers = [await over(one, 3), await over(two, 5)];
     const lane = await laneOf();
@@ -65,8 +65,8 @@ describe("a run below the cursor of its lane", () => {
   });
 });
 
-describe("the order of claims", () => {
-  it("follows the ranks over all lanes of a worker, once the lanes are known", async () => {
+describe("claim order", () => {
+  it("the order of claims follows the ranks over all lanes of a worker, once the lanes are known", async () => {
     const lanes = await h.store.lanes.ensure([
       { queue: "default", task: "echo" },
       { queue: "default", task: "other" },
@@ -78,7 +78,7 @@ describe("the order of claims", () => {
     expect(claimed.map((run) => run.rank)).toEqual(Array.from({ length: 40 }, (_, index) => rank + index));
   });
 
-  it("assigns a solo run only to a free slot, in its turn", async () => {
+  it("a claim assigns a solo run only to a free slot, in its turn", async () => {
     const [plain = 0, solo = 0] = await h.store.lanes.ensure([
       { queue: "default", task: "echo" },
       { queue: "default", task: "echo", kind: "solo" },
@@ -97,7 +97,7 @@ describe("the order of claims", () => {
     expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
   });
 
-  it("assigns runs to sessions in the order of the slots, and none to a dead session", async () => {
+  it("a claim assigns runs to sessions in the order of the slots, and none to a dead session", async () => {
     const rank = Date.now() - 100_000;
     for (let index = 0; index < 6; index++) await h.run({ rank: rank + index });
     const [a, b] = [await h.session(), await h.session()];

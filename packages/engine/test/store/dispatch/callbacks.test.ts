@@ -13,7 +13,7 @@ const failure = (retryable: boolean): CallbackAnswer => ({
   error: { type: "Remote", message: "no", retryable },
 });
 
-describe("a run that waits for a callback", () => {
+describe("waiting runs", () => {
   let h: EngineHarness;
   let engine: Engine;
   let given: Callback[];
@@ -60,7 +60,7 @@ describe("a run that waits for a callback", () => {
     return { id, worker };
   }
 
-  it("stays running without a worker, and ends with the result of the callback", async () => {
+  it("a run that waits for a callback stays running without a worker, and ends with the result of the callback", async () => {
     const { id, worker } = await waitingRun();
     expect(worker.runningCount).toBe(0);
     expect(await runOf(id)).toMatchObject({ status: "running", statusReason: "callback", workerId: null });
@@ -68,14 +68,14 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "succeeded", output: { rows: 3 }, attempt: 1, workerId: null });
   });
 
-  it("is ended once: a second callback is refused and changes nothing [INV-2]", async () => {
+  it("a run that waits for a callback is ended once: a second callback is refused and changes nothing [INV-2]", async () => {
     const { id } = await waitingRun();
     expect(await call(done(1))).toBe("taken");
     expect(await call(done(2))).toBe("used");
     expect(await runOf(id)).toMatchObject({ output: 1 });
   });
 
-  it("is ended once by callbacks that reach several nodes at the same time [INV-2]", async () => {
+  it("a run that waits for a callback is ended once by callbacks that reach several nodes at the same time [INV-2]", async () => {
     const other = await h.startNode("other");
     const { id } = await waitingRun();
     const answers = await Promise.all([0, 1, 2, 3].map((n) => call(done(n), 0, n % 2 === 0 ? engine : other)));
@@ -84,7 +84,7 @@ describe("a run that waits for a callback", () => {
     expect(h.count("run.finished")).toBe(1);
   });
 
-  it("is tried again with a new token when the callback reports a failure, and the old token is over", async () => {
+  it("a run that waits for a callback is tried again with a new token when the callback reports a failure, and the old token is over", async () => {
     const { id } = await waitingRun({ policy: { retry: { maxAttempts: 2, backoff: "fixed", initialMs: 1 } } });
     expect(await call(failure(true))).toBe("taken");
     await waiting(2);
@@ -95,7 +95,7 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "failed", error: { type: "Remote" }, attempt: 2 });
   });
 
-  it("accepts its callback before its worker has reported that it waits", async () => {
+  it("a run that waits for a callback accepts its callback before its worker has reported that it waits", async () => {
     await h.startWorker(
       engine,
       taskOf(async ({ callback }) => {
@@ -110,7 +110,7 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "succeeded", output: "early" });
   });
 
-  it("times out without a callback, and refuses a later one", async () => {
+  it("a run that waits for a callback times out without a callback, and refuses a later one", async () => {
     const { id } = await waitingRun({ policy: { retry: { maxAttempts: 1 } } }, 1);
     await ended();
     expect(await runOf(id)).toMatchObject({
@@ -121,7 +121,7 @@ describe("a run that waits for a callback", () => {
     expect(await call(done(1))).toBe("over");
   });
 
-  it("waits no longer than the timeout of its attempt and the deadline of its run", async () => {
+  it("a run that waits for a callback waits no longer than the timeout of its attempt and the deadline of its run", async () => {
     const { id } = await waitingRun({ policy: { timeoutMs: 30_000, deadlineMs: 40_000 } }, 3_600_000);
     const { rows } = await h.database.query<{ ms: number }>({
       text: "select extract(epoch from due_at - begun_at)::float8 * 1000 as ms from carillon.callback",
@@ -130,7 +130,7 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "running" });
   });
 
-  it("fails at its deadline", async () => {
+  it("a run that waits for a callback fails at its deadline", async () => {
     const { id } = await waitingRun({ policy: { deadlineMs: 60_000 } });
     await h.database.query({ text: "update carillon.run set deadline_at = now() - interval '1 second'" });
     await h.database.query({ text: "update carillon.callback set due_at = now()" });
@@ -139,7 +139,7 @@ describe("a run that waits for a callback", () => {
     expect(await call(done(1))).toBe("over");
   });
 
-  it("is cancelled without a worker", async () => {
+  it("a run that waits for a callback is cancelled without a worker", async () => {
     const { id } = await waitingRun();
     await engine.jobs.cancel("default", { id }, { running: "signal" }, { actor: null });
     await ended();
@@ -147,7 +147,7 @@ describe("a run that waits for a callback", () => {
     expect(await call(done(1))).toBe("over");
   });
 
-  it("can be cancelled as a single run, and shows its wait reason until then", async () => {
+  it("a run that waits for a callback can be cancelled as a single run, and shows its wait reason until then", async () => {
     const { id } = await waitingRun();
     const waits = await engine.explanations.run("default", id);
     expect(waits?.explanation.detail).toMatch(/^attempt 1 of \d+ waits for a callback, without a worker/);
@@ -156,7 +156,7 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "cancelled", statusReason: "cancelled_by_user" });
   });
 
-  it("keeps waiting after its worker and the worker's session are gone [INV-6]", async () => {
+  it("a run that waits for a callback keeps waiting after its worker and the worker's session are gone [INV-6]", async () => {
     const { id, worker } = await waitingRun();
     await worker.stop(0);
     expect(await runOf(id)).toMatchObject({ status: "running", statusReason: "callback", losses: 0 });
@@ -164,7 +164,7 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "succeeded", output: "later" });
   });
 
-  it("fails when its handler waits for a callback that it never opened", async () => {
+  it("a run that waits for a callback fails when its handler waits for a callback that it never opened", async () => {
     await h.startWorker(
       engine,
       taskOf(async ({ callback }) => {
@@ -178,13 +178,13 @@ describe("a run that waits for a callback", () => {
     expect(await runOf(id)).toMatchObject({ status: "failed", error: { type: "CallbackNotOpen" } });
   });
 
-  it("refuses unknown tokens", async () => {
+  it("a run that waits for a callback refuses unknown tokens", async () => {
     await waitingRun();
     expect(await engine.waitingRuns.answer(hashOf("guessed"), done(1))).toBe("unknown");
   });
 });
 
-describe("a worker that is lost after it passed its callback token on", () => {
+describe("lost workers of waiting runs", () => {
   let h: StoreHarness;
   beforeEach(async () => {
     h = await storeHarness();
@@ -211,14 +211,14 @@ describe("a worker that is lost after it passed its callback token on", () => {
     return { session: next, id, fence: 2 };
   }
 
-  it("leaves a callback that arrived meanwhile to the next claim, which does not repeat the work", async () => {
+  it("a worker that is lost after it passed its callback token on leaves a callback that arrived meanwhile to the next claim, which does not repeat the work", async () => {
     const { id, session } = await lost();
     expect(await h.store.callbacks.answer(first, done(7))).toMatchObject({ id, waits: false });
     const claim = await claimedAgain(id, session);
     expect(await h.store.callbacks.open(claim, second)).toMatchObject({ value: JSON.stringify(done(7)) });
   });
 
-  it("gets callbacks refused once another worker has the run [INV-2]", async () => {
+  it("a worker that is lost after it passed its callback token on gets callbacks refused once another worker has the run [INV-2]", async () => {
     const { id, session, claim } = await lost();
     const next = await claimedAgain(id, session);
     expect(await h.store.callbacks.answer(first, done(7))).toBeNull();
@@ -227,14 +227,14 @@ describe("a worker that is lost after it passed its callback token on", () => {
     expect(await h.store.callbacks.open(next, second)).toBeNull();
   });
 
-  it("cannot make the run wait once another worker has it [INV-2]", async () => {
+  it("a worker that is lost after it passed its callback token on cannot make the run wait once another worker has it [INV-2]", async () => {
     const { id, session, claim } = await lost();
     await claimedAgain(id, session);
     const until = Date.now() + 60_000;
     expect(await h.store.callbacks.wait([{ ...claim, until, startedAt: Date.now() }])).toEqual(new Map());
   });
 
-  it("leaves no run to the rescue when its run waits", async () => {
+  it("a worker that is lost after it passed its callback token on leaves no run to the rescue when its run waits", async () => {
     const { id, session, claim } = await lost();
     const until = Date.now() + 60_000;
     expect(await h.store.callbacks.wait([{ ...claim, until, startedAt: Date.now() }])).toEqual(new Map([[id, false]]));

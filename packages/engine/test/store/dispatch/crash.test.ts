@@ -104,38 +104,41 @@ async function rescue(session: string): Promise<void> {
   await h.db.query({ text: `update carillon.run set state = 'queued', run_at = now() where ${waiting}` });
 }
 
-describe("a run ends once although its node is lost", () => {
-  it.each(probes)("%s [INV-2] [INV-4] [INV-6]", async (_title, { statement, act, moment }) => {
-    const queue = statement === "run.claim_strict" ? "ledger" : "default";
-    const kind = queue === "ledger" ? "strict" : "plain";
-    const [lane = 0] = await h.store.lanes.ensure([{ queue, task: "echo", kind }]);
-    const id = await h.run({ lane, queue });
-    const node = await nodeOver(queue);
-    if (act === null) breakAt(statement, moment);
-    node.gateway.resume(node.session);
-    if (act === null) await node.errors.next();
-    else {
-      const given = await node.given;
-      breakAt(statement, moment);
-      await failing(act(node, given));
-    }
-    node.gateway.stop();
-    await rescue(node.session);
+describe("lost nodes", () => {
+  it.each(probes)(
+    "a run ends once although its node is lost: %s [INV-2] [INV-4] [INV-6]",
+    async (_title, { statement, act, moment }) => {
+      const queue = statement === "run.claim_strict" ? "ledger" : "default";
+      const kind = queue === "ledger" ? "strict" : "plain";
+      const [lane = 0] = await h.store.lanes.ensure([{ queue, task: "echo", kind }]);
+      const id = await h.run({ lane, queue });
+      const node = await nodeOver(queue);
+      if (act === null) breakAt(statement, moment);
+      node.gateway.resume(node.session);
+      if (act === null) await node.errors.next();
+      else {
+        const given = await node.given;
+        breakAt(statement, moment);
+        await failing(act(node, given));
+      }
+      node.gateway.stop();
+      await rescue(node.session);
 
-    const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
-    gateways.push(gateway);
-    const isEnded = async () => (await h.store.reads.finished(1, [id], 0)).length === 1;
-    const before = await isEnded();
-    const other = await EagerWorker.over(gateway, { queues: [queue] });
-    if (!before) await other.until(1);
-    const [ended, ...more] = await h.store.reads.finished(1, [id], 0);
-    expect(more).toEqual([]);
-    expect(await h.store.reads.live(1, [id])).toEqual([]);
-    // A write of the lost node counts if it was committed, and then no worker repeats it.
-    expect(other.ids).toEqual(before ? [] : [id]);
-    const isFinal = moment !== "before it is sent" && (act === succeeds || statement === "run.finish");
-    const status = isFinal && act !== succeeds ? "failed" : "succeeded";
-    const output = isFinal && act === succeeds ? "first" : null;
-    expect([before, ended?.status, ended?.output ?? null]).toEqual([isFinal, status, output]);
-  });
+      const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
+      gateways.push(gateway);
+      const isEnded = async () => (await h.store.reads.finished(1, [id], 0)).length === 1;
+      const before = await isEnded();
+      const other = await EagerWorker.over(gateway, { queues: [queue] });
+      if (!before) await other.until(1);
+      const [ended, ...more] = await h.store.reads.finished(1, [id], 0);
+      expect(more).toEqual([]);
+      expect(await h.store.reads.live(1, [id])).toEqual([]);
+      // A write of the lost node counts if it was committed, and then no worker repeats it.
+      expect(other.ids).toEqual(before ? [] : [id]);
+      const isFinal = moment !== "before it is sent" && (act === succeeds || statement === "run.finish");
+      const status = isFinal && act !== succeeds ? "failed" : "succeeded";
+      const output = isFinal && act === succeeds ? "first" : null;
+      expect([before, ended?.status, ended?.output ?? null]).toEqual([isFinal, status, output]);
+    },
+  );
 });

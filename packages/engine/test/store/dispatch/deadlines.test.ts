@@ -5,7 +5,7 @@ import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.
 import { EngineHarness, JournalTask } from "../../harness/engine-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
-describe("a run that waits beyond its deadline", () => {
+describe("deadlines of waiting runs", () => {
   let h: StoreHarness;
   beforeEach(async () => {
     h = await storeHarness();
@@ -17,7 +17,7 @@ describe("a run that waits beyond its deadline", () => {
     h.db.query({ text: `update carillon.run set state = '${state}' where id = '${id}'` });
 
   it.each(["queued", "scheduled", "retrying", "blocked"])(
-    "fails with the reason expired from the state %s [INV-6]",
+    "a run that waits beyond its deadline fails with the reason expired from the state %s [INV-6]",
     async (state) => {
       const id = await h.run({ deadline: past() });
       await setState(id, state);
@@ -28,7 +28,7 @@ describe("a run that waits beyond its deadline", () => {
     },
   );
 
-  it("is ended in batches, the oldest deadline first, and other runs stay", async () => {
+  it("a run that waits beyond its deadline is ended in batches, the oldest deadline first, and other runs stay", async () => {
     const later = await h.run({ deadline: Date.now() + 60_000 });
     const none = await h.run();
     const second = await h.run({ deadline: past() });
@@ -39,14 +39,14 @@ describe("a run that waits beyond its deadline", () => {
     expect((await h.store.reads.live(1, [later, none])).map((run) => run.status)).toEqual(["queued", "queued"]);
   });
 
-  it("is not ended by the sweep while a worker executes it", async () => {
+  it("a run that waits beyond its deadline is not ended by the sweep while a worker executes it", async () => {
     const id = await h.run({ deadline: past() });
     await h.claim(await h.session(), 1);
     expect(await h.store.runs.expire(10)).toEqual([]);
     expect(await h.store.reads.live(1, [id])).toMatchObject([{ status: "running" }]);
   });
 
-  it("is returned with its service level", async () => {
+  it("a run that waits beyond its deadline is returned with its service level", async () => {
     const sla = { startWithinMs: 5 };
     await h.run({ deadline: past(), policy: { sla } });
     await h.run({ deadline: past() });
@@ -60,7 +60,7 @@ describe("a run that waits beyond its deadline", () => {
     });
   });
 
-  it("keeps its deadline in the far future, and when it is promoted", async () => {
+  it("a run that waits beyond its deadline keeps its deadline in the far future, and when it is promoted", async () => {
     const runAt = Date.now() + 3_600_000;
     const id = await h.run({ runAt, nominal: runAt, deadline: runAt + 1_000 });
     expect(await h.store.reads.live(1, [id])).toMatchObject([{ deadline_at: runAt + 1_000 }]);
@@ -71,7 +71,7 @@ describe("a run that waits beyond its deadline", () => {
   });
 });
 
-describe("a run at a worker", () => {
+describe("deadlines of running runs", () => {
   let h: StoreHarness;
   let made: GatewayHarness;
   let now = 0;
@@ -102,7 +102,7 @@ describe("a run at a worker", () => {
   const finished = async (id: string) => (await h.store.reads.finished(1, [id], 0))[0];
   const failed = { type: "Error", message: "no", retryable: true };
 
-  it("is ordered to stop at its deadline, and fails when it does", async () => {
+  it("a running run is requested to stop at its deadline, and fails when it stops", async () => {
     const { id, session, fence, orders } = await atWorker();
     now += 59_000;
     await made.gateway.scan();
@@ -115,7 +115,7 @@ describe("a run at a worker", () => {
     expect(await finished(id)).toMatchObject({ status: "failed", status_reason: "expired" });
   });
 
-  it("is ended by the server a grace time after its deadline, and a later result is refused [INV-4]", async () => {
+  it("a run at a worker is ended by the server a grace time after its deadline, and a later result is refused [INV-4]", async () => {
     const { id, session, fence } = await atWorker();
     now += 70_000;
     await made.gateway.scan();
@@ -124,7 +124,7 @@ describe("a run at a worker", () => {
     expect((await made.gateway.complete(session, [late])).size).toBe(0);
   });
 
-  it("succeeds when it finishes its work after the order to stop", async () => {
+  it("a run at a worker succeeds when it finishes its work after the order to stop", async () => {
     const { id, session, fence } = await atWorker();
     now += 61_000;
     const done = { runId: id, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } } as const;
@@ -132,7 +132,7 @@ describe("a run at a worker", () => {
     expect(await finished(id)).toMatchObject({ status: "succeeded" });
   });
 
-  it("is announced when it starts or ends later than its service level", async () => {
+  it("a run at a worker is announced when it starts or ends later than its service level", async () => {
     const sla = { startWithinMs: 1_000, finishWithinMs: 30_000 };
     const breaches = () =>
       made.events.flatMap((event) => (event.type === "run.sla_breached" ? [[event.runId, event.term]] : []));
@@ -145,7 +145,7 @@ describe("a run at a worker", () => {
     expect(breaches().slice(1)).toEqual([[id, "finish"]]);
   });
 
-  it("is not tried again when the next try would start after the deadline", async () => {
+  it("a run at a worker is not tried again when the next try would start after the deadline", async () => {
     const fixed = { backoff: "fixed", jitter: "none" } as const;
     const outcome = { kind: "failed", reason: "handler_error", error: failed } as const;
     const end = async (initialMs: number) => {
@@ -164,14 +164,14 @@ describe("a run at a worker", () => {
     });
   });
 
-  it("cannot snooze beyond its deadline", async () => {
+  it("a run at a worker cannot snooze beyond its deadline", async () => {
     const { id, session, fence } = await atWorker();
     const outcome = { kind: "snoozed", delayMs: 60_000 } as const;
     await made.gateway.complete(session, [{ runId: id, fence, startedAgoMs: 0, outcome }]);
     expect(await finished(id)).toMatchObject({ status: "failed", status_reason: "expired", attempt: 0 });
   });
 
-  it("is never started when it was claimed too late", async () => {
+  it("a run that was claimed after its deadline is never started", async () => {
     const { session } = await atWorker();
     await made.gateway.close(session);
     const given: Assigned[] = [];
@@ -187,7 +187,7 @@ describe("a run at a worker", () => {
   });
 });
 
-describe("a job with a deadline", () => {
+describe("deadlines of jobs", () => {
   let h: EngineHarness;
   beforeEach(async () => {
     h = await EngineHarness.create();
@@ -205,7 +205,7 @@ describe("a job with a deadline", () => {
     ...over,
   });
 
-  it("gives its deadline to every run, counted from the nominal time", async () => {
+  it("a job with a deadline gives its deadline to every run, counted from the nominal time", async () => {
     const engine = await h.startNode();
     const every = { kind: "every", everyMs: 1_000, anchor: Date.now() } as const;
     const fired = await engine.jobs.create("default", spec({ schedule: every }));
@@ -223,7 +223,7 @@ describe("a job with a deadline", () => {
     expect((await engine.runs.get("default", once.id))?.deadlineAt).toBe(at + 600_000);
   });
 
-  it("frees the next run when the one before expires", async () => {
+  it("a job with a deadline frees the next run when the one before expires", async () => {
     const engine = await h.startNode();
     const firing = { overlap: "queue_all" } as const;
     const { id } = await engine.jobs.create("default", spec({ policy: {}, firing }));

@@ -39,8 +39,8 @@ async function deafen(name: string): Promise<void> {
   expect(rows).toEqual([{ done: true }]);
 }
 
-describe("a run that is stored for a worker of another node", () => {
-  it("starts there without a claim, because it is the worker's own from its commit on [INV-6]", async () => {
+describe("direct runs of another node", () => {
+  it("a run that is stored for a worker of another node starts there without a claim, because it is the worker's own from its commit on [INV-6]", async () => {
     await h.worker(serving, "w");
     session = await h.untilDirect(storing);
     const run = await h.enqueue(storing);
@@ -52,7 +52,7 @@ describe("a run that is stored for a worker of another node", () => {
     expect(await h.story(1)).toEqual(claimedOnce);
   });
 
-  it("starts without a claim also together with others, as many as slots were offered", async () => {
+  it("a run that is stored for a worker of another node starts without a claim also together with others, as many as slots were offered", async () => {
     await h.worker(serving, "w");
     await h.untilDirect(storing);
     const runs = await Promise.all([h.enqueue(storing), h.enqueue(storing), h.enqueue(storing)]);
@@ -63,7 +63,7 @@ describe("a run that is stored for a worker of another node", () => {
     expect(h.begun).toHaveLength(new Set(h.begun).size);
   });
 
-  it("waits in its queue when that was paused since the offer [INV-6]", async () => {
+  it("a run that is stored for a worker of another node waits in its queue when that was paused since the offer [INV-6]", async () => {
     await h.worker(serving, "w");
     await h.untilDirect(storing);
     await serving.queues.pause("default", "default", { reason: null, until: null }, operator);
@@ -80,7 +80,7 @@ describe("a run that is stored for a worker of another node", () => {
     expect(await h.spent(run)).toEqual(noLoss);
   });
 
-  it("is given back by a worker that takes nothing more, and another worker starts it [INV-2] [INV-6]", async () => {
+  it("a run that is stored for a worker of another node is given back by a worker that takes nothing more, and another worker starts it [INV-2] [INV-6]", async () => {
     await h.worker(serving, "drained");
     session = await h.untilDirect(storing);
     await serving.gateway.pause(session);
@@ -94,7 +94,7 @@ describe("a run that is stored for a worker of another node", () => {
     expect(await h.spent(run)).toEqual(noLoss);
   });
 
-  it("is queued when its worker left since the offer, and another worker starts it [INV-6]", async () => {
+  it("a run that is stored for a worker of another node is queued when its worker left since the offer, and another worker starts it [INV-6]", async () => {
     const leaving = await h.worker(serving, "left");
     await h.untilDirect(storing);
     await leaving.stop(0);
@@ -105,7 +105,7 @@ describe("a run that is stored for a worker of another node", () => {
     expect(h.begins(run)).toEqual([`${run} other`]);
   });
 
-  it("starts once although its notice was lost, because its node scans for it after the reconnect [INV-2] [INV-6]", async () => {
+  it("a run that is stored for a worker of another node starts once although its notice was lost, because its node scans for it after the reconnect [INV-2] [INV-6]", async () => {
     await h.worker(serving, "w");
     session = await h.untilDirect(storing);
     await deafen("serving");
@@ -123,7 +123,7 @@ describe("a run that is stored for a worker of another node", () => {
     expect(h.begun).toHaveLength(new Set(h.begun).size);
   });
 
-  it("is rescued with no try spent when its worker is declared dead before the notice arrives [INV-6]", async () => {
+  it("a run that is stored for a worker of another node is rescued with no try spent when its worker is declared dead before the notice arrives [INV-6]", async () => {
     await h.worker(serving, "dead");
     session = await h.untilDirect(storing);
     await deafen("serving");
@@ -143,7 +143,7 @@ describe("a run that is stored for a worker of another node", () => {
   });
 });
 
-describe("a role that may only connect", () => {
+describe("database roles that may only connect", () => {
   const gateways = () => [storing.gateway.id, serving.gateway.id] as const;
   /** The texts as they would be read if they were not encrypted. */
   const decoded = (received: readonly string[]) =>
@@ -156,7 +156,7 @@ describe("a role that may only connect", () => {
     for (let round = 0; round < 3; round++) expect(await h.untilDirect(storing)).toBe(session);
   }
 
-  it("cannot read the payload or the worker of a direct run", async () => {
+  it("a role that may only connect cannot read the payload or the worker of a direct run", async () => {
     await h.worker(serving, "w");
     session = await h.untilDirect(storing);
     const outsider = await h.outsider(gateways());
@@ -170,7 +170,7 @@ describe("a role that may only connect", () => {
     for (const secret of ["987654321", session, "default"]) expect(texts).not.toContain(secret);
   });
 
-  it("starts no run by a forged notice, and stops no node [INV-2]", async () => {
+  it("a role that may only connect starts no run by a forged notice, and stops no node [INV-2]", async () => {
     await h.worker(serving, "w");
     session = await h.untilDirect(storing);
     const outsider = await h.outsider(gateways());
@@ -189,7 +189,7 @@ describe("a role that may only connect", () => {
     expect(h.begun).toHaveLength(new Set(h.begun).size);
   });
 
-  it("starts no run by repeating the notices that it received, neither during the run nor after its end [INV-2]", async () => {
+  it("a role that may only connect starts no run by repeating the notices that it received, neither during the run nor after its end [INV-2]", async () => {
     await h.worker(serving, "w");
     session = await h.untilDirect(storing);
     const outsider = await h.outsider(gateways());
@@ -225,7 +225,7 @@ describe("a role that may only connect", () => {
   });
 });
 
-it("every one of many runs that two nodes store starts once, and never more at a time than there are slots [INV-2] [INV-6]", async () => {
+it("each of many runs that two nodes store starts once, and never more at a time than there are slots [INV-2] [INV-6]", async () => {
   const second = await h.node("second");
   const slots = 3;
   const open = new Set<string>();

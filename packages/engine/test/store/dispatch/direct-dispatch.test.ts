@@ -77,8 +77,8 @@ const ends = async (id: string, fence: number, of = session): Promise<string[]> 
   return [...(await h.store.claims.finish([{ id, fence, session: of, ...how }])).keys()];
 };
 
-describe("runs that are stored for a worker", () => {
-  it("are its own from their commit on, under their first fence, and its gateway is notified [INV-6]", async () => {
+describe("direct inserts", () => {
+  it("runs that are stored for a worker belong to it from their commit on, under their first fence, and its gateway is notified [INV-6]", async () => {
     const { ids, at, isAssigned } = await insert({}, notices, 3);
     expect(isAssigned).toBe(true);
     expect(await rows(ids)).toEqual([running(), running(), running()]);
@@ -91,7 +91,7 @@ describe("runs that are stored for a worker", () => {
     expect([held?.runAt, held?.nominal]).toEqual([at, at]);
   });
 
-  it("are not notified when the gateway gets them by a call", async () => {
+  it("the gateway is not notified of runs that it gets by a call", async () => {
     const { isAssigned } = await insert({}, { ...notices, toGateway: null });
     expect(isAssigned).toBe(true);
     expect(await notified()).toEqual([]);
@@ -115,26 +115,26 @@ describe("runs that are stored for a worker", () => {
     expect(await notified()).toEqual(["queued lanes"]);
   });
 
-  it("are queued without a notice when there is none to send", async () => {
+  it("runs that are stored for a worker are queued without a notice when there is none to send", async () => {
     const { ids } = await insert({ sessionId: newId() }, { toGateway: notices.toGateway, ifQueued: null });
     expect(await rows(ids)).toEqual([queued]);
     expect(await notified()).toEqual([]);
   });
 
-  it("are stored directly when the gateway has read the limits [INV-14]", async () => {
+  it("runs that are stored for a worker are stored directly when the gateway has read the limits [INV-14]", async () => {
     const text = "update carillon.worker_session set limits_revision = 5 where id = $1";
     await h.db.query({ text }, [session]);
     expect((await insert({ limitsRevision: 5 })).isAssigned).toBe(true);
     expect((await insert({ limitsRevision: 4 })).isAssigned).toBe(false);
   });
 
-  it("can be claimed by any worker when they are queued after all", async () => {
+  it("runs that are stored for a worker can be claimed by any worker when they are queued after all", async () => {
     const { ids } = await insert({ gatewayId: newId() });
     const claimed = await h.claim(await h.session(), 100);
     expect(claimed.filter((run) => ids.includes(run.id))).toMatchObject([{ id: ids[0], fence: 1 }]);
   });
 
-  it("wait for a transaction that declares the worker dead, and are queued [INV-6]", async () => {
+  it("runs that are stored for a worker wait for a transaction that declares the worker dead, and are queued [INV-6]", async () => {
     const dying = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for update" }, [session]);
       const inserting = insert();
@@ -148,7 +148,7 @@ describe("runs that are stored for a worker", () => {
     expect(await notified()).toEqual(["queued lanes"]);
   });
 
-  it("are its own when that transaction finds that the worker lives", async () => {
+  it("runs that are stored for a worker belong to it if a concurrent transaction finds that the worker lives", async () => {
     const living = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for update" }, [session]);
       const inserting = insert();
@@ -158,7 +158,7 @@ describe("runs that are stored for a worker", () => {
     expect(await rows((await living.inserting).ids)).toEqual([running()]);
   });
 
-  it("are rescued with no try spent when the worker is declared dead while they are stored [INV-6]", async () => {
+  it("runs that are stored for a worker are rescued with no try spent when the worker is declared dead while they are stored [INV-6]", async () => {
     const storing = await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.worker_session where id = $1 for key share" }, [session]);
       const closing = h.store.sessions.close(session);
@@ -173,7 +173,7 @@ describe("runs that are stored for a worker", () => {
     expect(await rows(storing.ids)).toMatchObject([{ state: "queued", session_id: null, attempt: 0 }]);
   });
 
-  it("do not wait for its heartbeat", async () => {
+  it("the insert of runs for a worker does not wait for the worker's heartbeat", async () => {
     await h.db.transaction(async (tx) => {
       const text = "update carillon.worker_session set heartbeat_at = clock_timestamp() where id = $1";
       await tx.query({ text }, [session]);
@@ -181,7 +181,7 @@ describe("runs that are stored for a worker", () => {
     });
   });
 
-  it("end once, under their fence and under no other [INV-2] [INV-4]", async () => {
+  it("runs that are stored for a worker end once, under their fence and under no other [INV-2] [INV-4]", async () => {
     const { ids } = await insert();
     const [id = ""] = ids;
     expect(await ends(id, 0)).toEqual([]);
@@ -193,7 +193,7 @@ describe("runs that are stored for a worker", () => {
     expect(await h.store.reads.finished(1, [id], 0)).toMatchObject([{ status: "succeeded" }]);
   });
 
-  it("are claimed under a later fence after they were given back, and the first fence is refused [INV-2]", async () => {
+  it("runs that are stored for a worker are claimed under a later fence after they were given back, and the first fence is refused [INV-2]", async () => {
     const { ids } = await insert();
     const [id = ""] = ids;
     expect(await h.store.claims.giveBack(session, [{ id, fence: 1 }])).toMatchObject([{ id, isStopped: false }]);
@@ -204,7 +204,7 @@ describe("runs that are stored for a worker", () => {
     expect(await ends(id, 2, other)).toEqual([id]);
   });
 
-  it("are not stored twice under one id", async () => {
+  it("runs that are stored for a worker are not stored twice under one id", async () => {
     const run = newRun(lane, {});
     await h.store.directRuns.insert(toRunBatch([run]), offer, notices);
     await expect(h.store.directRuns.insert(toRunBatch([run]), offer, notices)).rejects.toMatchObject({ code: "23505" });
@@ -212,7 +212,7 @@ describe("runs that are stored for a worker", () => {
   });
 });
 
-describe("the reads of direct runs", () => {
+describe("reads of direct runs", () => {
   const read = async (of: string, ids: readonly string[]) =>
     (await h.store.directRuns.read(of, ids)).map((run) => run.id).sort();
   const find = async (of: readonly string[], where = [{ lane, namespaceId: 1 }]) =>
@@ -224,7 +224,7 @@ describe("the reads of direct runs", () => {
     return found;
   };
 
-  it("return runs that were stored for the session, and none that it claimed [INV-2]", async () => {
+  it("reads of direct runs return runs that were stored for the session, and none that it claimed [INV-2]", async () => {
     const { ids } = await insert({}, notices, 3);
     const { ids: queuedIds } = await insert({ gatewayId: newId() });
     const claimed = (await h.claim(session, 1_000)).map((run) => run.id);
@@ -240,13 +240,13 @@ describe("the reads of direct runs", () => {
     });
   });
 
-  it("return only the requested runs", async () => {
+  it("reads of direct runs return only the requested runs", async () => {
     const { ids } = await insert({}, notices, 2);
     expect(await read(session, ids.slice(1))).toEqual(ids.slice(1));
     expect(await read(session, [])).toEqual([]);
   });
 
-  it("return no run that was given back, also when the session claimed it again [INV-2]", async () => {
+  it("reads of direct runs return no run that was given back, also if the session claimed it again [INV-2]", async () => {
     const { ids } = await insert();
     const [id = ""] = ids;
     await h.store.claims.giveBack(session, [{ id, fence: 1 }]);
@@ -255,7 +255,7 @@ describe("the reads of direct runs", () => {
     expect(await readDirect(ids)).toEqual([]);
   });
 
-  it("return no run that has ended or was rescued [INV-2]", async () => {
+  it("reads of direct runs return no run that has ended or was rescued [INV-2]", async () => {
     const { ids } = await insert({}, notices, 2);
     const [ended = "", rescued = ""] = ids;
     expect(await ends(ended, 1)).toEqual([ended]);
@@ -265,7 +265,7 @@ describe("the reads of direct runs", () => {
     expect(await readDirect(ids)).toEqual([]);
   });
 
-  it("return no run of another session", async () => {
+  it("reads of direct runs return no run of another session", async () => {
     const { ids } = await insert();
     const other = await h.session();
     expect(await read(other, ids)).toEqual([]);
@@ -275,7 +275,7 @@ describe("the reads of direct runs", () => {
     expect(await find([session, other])).toEqual([...ids, ...others].sort());
   });
 
-  it("find no run of another lane or namespace", async () => {
+  it("reads of direct runs find no run of another lane or namespace", async () => {
     const { ids } = await insert();
     const [otherLane = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
     expect(await find([session], [{ lane: otherLane, namespaceId: 1 }])).toEqual([]);

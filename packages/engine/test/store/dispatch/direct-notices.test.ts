@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterEach(() => n.stopGateways());
 afterAll(() => n.close());
 
-describe("a gateway that receives a direct notice", () => {
-  it("assigns its runs under their first fence, unread, and accepts their results [INV-2]", async () => {
+describe("received notices", () => {
+  it("a gateway that receives a direct notice assigns its runs under their first fence, unread, and accepts their results [INV-2]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     const { id, notice } = await n.store(offered);
     receive(notice);
@@ -24,7 +24,7 @@ describe("a gateway that receives a direct notice", () => {
     expect(await n.isEnded(id)).toBe(true);
   });
 
-  it("assigns no run again when the notice is repeated, while it runs and after it ended [INV-2]", async () => {
+  it("a gateway that receives a direct notice assigns no run again when the notice is repeated, while it runs and after it ended [INV-2]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     const { id, at, encrypted, notice } = await n.store(offered);
     receive(notice);
@@ -36,7 +36,7 @@ describe("a gateway that receives a direct notice", () => {
     expect(timesOf(assigned, id)).toBe(1);
   });
 
-  it("queues runs again when their worker left before the notice arrived, and another worker gets them [INV-6]", async () => {
+  it("a gateway that receives a direct notice queues runs again when their worker left before the notice arrived, and another worker gets them [INV-6]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     const { id, notice } = await n.store(offered);
     await gateway.close(session);
@@ -47,7 +47,7 @@ describe("a gateway that receives a direct notice", () => {
     expect([assigned, other.ids, await n.isEnded(id)]).toEqual([[], [id], true]);
   });
 
-  it("queues runs again as soon as their worker has left when the notice arrived while it was leaving [INV-6]", async () => {
+  it("a gateway that receives a direct notice queues runs again as soon as their worker has left when the notice arrived while it was leaving [INV-6]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     const { id, notice } = await n.store(offered);
     const { closing } = await n.h.db.transaction(async (tx) => {
@@ -65,7 +65,7 @@ describe("a gateway that receives a direct notice", () => {
     expect(assigned).toEqual([]);
   });
 
-  it("gets no result accepted of runs that were rescued before the notice arrived [INV-2]", async () => {
+  it("a gateway that receives a direct notice gets no result accepted of runs that were rescued before the notice arrived [INV-2]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     const { id, notice } = await n.store(offered);
     await n.h.store.sessions.close(session);
@@ -78,8 +78,8 @@ describe("a gateway that receives a direct notice", () => {
   });
 });
 
-describe("a gateway that scans for direct runs without a notice", () => {
-  it("finds runs whose notice was lost on a live connection, and assigns them once [INV-2] [INV-6]", async () => {
+describe("lost notices", () => {
+  it("a gateway that scans for direct runs without a notice finds runs whose notice was lost on a live connection, and assigns them once [INV-2] [INV-6]", async () => {
     const { gateway, assigned, offered, session } = await n.serve();
     const { id } = await n.store(offered);
     await gateway.scan();
@@ -93,7 +93,7 @@ describe("a gateway that scans for direct runs without a notice", () => {
     expect([timesOf(assigned, id), await n.isEnded(id)]).toEqual([1, true]);
   });
 
-  it("finds runs at once when its connection was lost, and assigns none twice when the notice arrives after all [INV-6]", async () => {
+  it("a gateway that scans for direct runs without a notice finds runs at once when its connection was lost, and assigns none twice when the notice arrives after all [INV-6]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     // After it, the next scan is not due.
     await gateway.scan();
@@ -106,7 +106,7 @@ describe("a gateway that scans for direct runs without a notice", () => {
     expect([timesOf(assigned, id), await n.isEnded(id)]).toEqual([1, true]);
   });
 
-  it("finds runs that its own node stored when the answer to that was lost, and not before [INV-6]", async () => {
+  it("a gateway that scans for direct runs without a notice finds runs that its own node stored when the answer to that was lost, and not before [INV-6]", async () => {
     const node = await n.serve();
     const { gateway, assigned, offered, session } = node;
     const committed = gate();
@@ -134,7 +134,7 @@ describe("a gateway that scans for direct runs without a notice", () => {
   });
 });
 
-describe("a gateway that verifies the runs of its worker", () => {
+describe("verification", () => {
   /** The read is under way until the test says so; the database answered it before, or will after. */
   function heldRead(when: "answered" | "unanswered") {
     const [reading, answer] = [gate(), gate()];
@@ -147,7 +147,7 @@ describe("a gateway that verifies the runs of its worker", () => {
     return { held, isReading: reading.opened, answer: answer.open };
   }
 
-  it("assigns runs once, and gives none back, that the notice and the answer both contain [INV-2]", async () => {
+  it("a gateway that verifies the runs of its worker assigns runs once, and gives none back, that the notice and the answer both contain [INV-2]", async () => {
     const { held, isReading, answer } = heldRead("answered");
     const back: string[] = [];
     const { gateway, assigned, offered, loseClaim, receive } = await n.serve({
@@ -172,7 +172,7 @@ describe("a gateway that verifies the runs of its worker", () => {
     expect(back).toEqual([]);
   });
 
-  it("assigns no run again whose notice arrives after the answer contained it and it ended [INV-2]", async () => {
+  it("a gateway that verifies the runs of its worker assigns no run again whose notice arrives after the answer contained it and it ended [INV-2]", async () => {
     const { gateway, assigned, offered, loseClaim, receive, session } = await n.serve();
     await loseClaim();
     const { id, notice } = await n.store(offered);
@@ -184,7 +184,7 @@ describe("a gateway that verifies the runs of its worker", () => {
     expect([timesOf(assigned, id), await n.isEnded(id)]).toEqual([1, true]);
   });
 
-  it("assigns runs that were stored after the answer, once they are read [INV-6]", async () => {
+  it("a gateway that verifies the runs of its worker assigns runs that were stored after the answer, once they are read [INV-6]", async () => {
     const { gateway, assigned, offered, loseClaim, receive } = await n.serve();
     await loseClaim();
     await gateway.scan();
@@ -195,7 +195,7 @@ describe("a gateway that verifies the runs of its worker", () => {
     expect(n.reads).not.toEqual([]);
   });
 
-  it("assigns no run again when the notice, received meanwhile, is repeated with another time [INV-2]", async () => {
+  it("a gateway that verifies the runs of its worker assigns no run again when the notice, received meanwhile, is repeated with another time [INV-2]", async () => {
     const { held, isReading, answer } = heldRead("answered");
     const { gateway, assigned, offered, loseClaim, receive, session } = await n.serve({ held });
     await loseClaim();
@@ -213,7 +213,7 @@ describe("a gateway that verifies the runs of its worker", () => {
     expect(timesOf(assigned, id)).toBe(1);
   });
 
-  it("assigns no run again that its own node was storing during the read [INV-2]", async () => {
+  it("a gateway that verifies the runs of its worker assigns no run again that its own node was storing during the read [INV-2]", async () => {
     const { held, isReading, answer } = heldRead("unanswered");
     const node = await n.serve({ held });
     const { gateway, assigned, offered, loseClaim, session } = node;
@@ -238,7 +238,7 @@ describe("a gateway that verifies the runs of its worker", () => {
     expect([timesOf(assigned, id), await n.isEnded(id)]).toEqual([1, true]);
   });
 
-  it("assigns no run that it is giving back [INV-2]", async () => {
+  it("a gateway that verifies the runs of its worker assigns no run that it is giving back [INV-2]", async () => {
     const giving = gate();
     const { gateway, assigned, offered, loseClaim, receive, session } = await n.serve({
       async giveBack(...args) {

@@ -35,13 +35,13 @@ async function namespaceOf(name: string, weight: number, runs: number): Promise<
   await h.store.namespaces.create(name, weight);
   const namespaceId = (await h.store.namespaces.find(name)) ?? 0;
   await fill(namespaceId, runs);
-  await h.store.namespaceBook.refresh();
+  await h.store.namespaceCache.refresh();
   return namespaceId;
 }
 
 async function fill(namespaceId: number, count: number, over: object = {}): Promise<void> {
   if (count === 0) return;
-  await h.store.queueBook.ensure(namespaceId, ["default"]);
+  await h.store.queueCache.ensure(namespaceId, ["default"]);
   await h.store.runs.insert(Array.from({ length: count }, () => newRun(lane, { namespaceId, ...over })));
 }
 
@@ -55,8 +55,8 @@ async function sharesOfFirst(count: number): Promise<Map<number, number>> {
 
 const forAll = { namespaces: ["*"] };
 
-describe("workers that serve several namespaces", () => {
-  it("give each namespace its share by weight, over two gateways with uneven demand", async () => {
+describe("fairness between namespaces", () => {
+  it("workers that serve several namespaces give each namespace its share by weight, over two gateways with uneven demand", async () => {
     const heavy = await namespaceOf("heavy", 3, 3_000);
     const light = await namespaceOf("light", 1, 3_000);
     const other = await namespaceOf("other", 1, 3_000);
@@ -71,7 +71,7 @@ describe("workers that serve several namespaces", () => {
     for (const id of [light, other]) expect(Math.abs((shares.get(id) ?? 0) - 400)).toBeLessThan(40);
   });
 
-  it("start runs of a new namespace before older ones of others", async () => {
+  it("workers that serve several namespaces start runs of a new namespace before older ones of others", async () => {
     const busy = await namespaceOf("busy", 1, 3_000);
     const gateway = gatewayWith(50);
     const worker = await workerOver(gateway, { ...forAll, slots: 10, ahead: 0 });
@@ -86,14 +86,14 @@ describe("workers that serve several namespaces", () => {
     expect(busy).toBeGreaterThan(0);
   });
 
-  it("start runs of a namespace in rank order, over its lanes", async () => {
+  it("workers that serve several namespaces start runs of a namespace in rank order, over its lanes", async () => {
     const [other = 0] = await h.store.lanes.ensure([{ queue: "default", task: "other" }]);
     const first = await namespaceOf("first", 1, 0);
     const second = await namespaceOf("second", 1, 0);
     const runs = Array.from({ length: 40 }, (_, index) =>
       newRun(index % 3 === 0 ? other : lane, { namespaceId: index % 2 === 0 ? first : second, rank: index }),
     );
-    for (const id of [first, second]) await h.store.queueBook.ensure(id, ["default"]);
+    for (const id of [first, second]) await h.store.queueCache.ensure(id, ["default"]);
     await h.store.runs.insert(runs);
     const worker = await workerOver(gatewayWith(10), { ...forAll, tasks: ["echo", "other"], slots: 4, ahead: 0 });
     await worker.until(40);
@@ -106,7 +106,7 @@ describe("workers that serve several namespaces", () => {
     }
   });
 
-  it("give an unused share to the other namespaces", async () => {
+  it("workers that serve several namespaces give an unused share to the other namespaces", async () => {
     await namespaceOf("idle", 1_000, 0);
     await namespaceOf("small", 1_000, 3);
     await namespaceOf("busy", 1, 200);
@@ -115,11 +115,11 @@ describe("workers that serve several namespaces", () => {
     expect(new Set(worker.ids).size).toBe(203);
   });
 
-  it("use the changed weight of a namespace", async () => {
+  it("workers that serve several namespaces use the changed weight of a namespace", async () => {
     const first = await namespaceOf("first", 1, 2_000);
     const second = await namespaceOf("second", 1, 2_000);
     await h.store.namespaces.change("first", { weight: 9 }, null);
-    await h.store.namespaceBook.refresh();
+    await h.store.namespaceCache.refresh();
     const worker = await workerOver(gatewayWith(50), { ...forAll, slots: 10, ahead: 0 });
     await worker.until(1_100);
     const shares = await sharesOfFirst(1_000);
@@ -127,7 +127,7 @@ describe("workers that serve several namespaces", () => {
     expect(Math.abs((shares.get(second) ?? 0) - 100)).toBeLessThan(30);
   });
 
-  it("take runs of the namespaces that they name, and of no others [INV-7]", async () => {
+  it("workers that serve several namespaces take runs of the namespaces that they name, and of no others [INV-7]", async () => {
     const mine = await namespaceOf("mine", 1, 5);
     await namespaceOf("yours", 1, 5);
     const theirs = await namespaceOf("theirs", 1, 5);
@@ -140,12 +140,12 @@ describe("workers that serve several namespaces", () => {
     expect([shares.get(mine), shares.get(theirs)]).toEqual([5, 5]);
   });
 
-  it("cannot register for a namespace that does not exist", async () => {
+  it("workers that serve several namespaces cannot register for a namespace that does not exist", async () => {
     const open = workerOver(gatewayWith(50), { namespaces: ["nowhere"] });
     await expect(open).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("serve the same namespaces at another gateway that takes them over", async () => {
+  it("workers that serve several namespaces serve the same namespaces at another gateway that takes them over", async () => {
     const worker = await EagerWorker.over(gatewayWith(50), { ...forAll, slots: 20 });
     const id = await namespaceOf("late", 1, 0);
     const assignedIds: string[] = [];

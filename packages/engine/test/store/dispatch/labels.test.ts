@@ -27,8 +27,8 @@ async function laneFor(requires: Readonly<Record<string, string>>): Promise<numb
   return (await h.store.lanes.ensure([name]))[0] ?? 0;
 }
 
-describe("a run that requires labels", () => {
-  it("is assigned to a worker with these labels, and never to one without", async () => {
+describe("required labels", () => {
+  it("a run that requires labels is assigned to a worker with these labels, and never to one without", async () => {
     const gateway = gatewayWith(20);
     const lane = await laneFor({ gpu: "a100" });
     const plain = await EagerWorker.over(gateway);
@@ -41,7 +41,7 @@ describe("a run that requires labels", () => {
     expect([...plain.ids, ...wrong.ids, ...right.ids].sort()).toEqual([special, usual].sort());
   });
 
-  it("starts when its hint arrives, also in a lane that was made after the worker registered", async () => {
+  it("a run that requires labels starts when its hint arrives, also in a lane that was made after the worker registered", async () => {
     const gateway = gatewayWith(3_600_000);
     const worker = await EagerWorker.over(gateway, { labels: { gpu: "a100" } });
     const lane = await laneFor({ gpu: "a100" });
@@ -51,7 +51,7 @@ describe("a run that requires labels", () => {
     expect(worker.ids).toEqual([run]);
   });
 
-  it("keeps its required labels when its worker is lost", async () => {
+  it("a run that requires labels keeps its required labels when its worker is lost", async () => {
     const lane = await laneFor({ gpu: "a100" });
     const run = await h.run({ lane });
     const session = await h.session();
@@ -63,7 +63,7 @@ describe("a run that requires labels", () => {
     expect(h.store.lanes.get(rescued?.lane ?? 0)).toMatchObject({ requires: "gpu=a100" });
   });
 
-  it("is stored in the same lane when plain SQL inserts it", async () => {
+  it("a run that requires labels is stored in the same lane when plain SQL inserts it", async () => {
     const policy = JSON.stringify({ requires: { zone: "eu", gpu: "a100" } });
     const text = "select run_id from carillon.enqueue('echo', policy => $1::jsonb)";
     const [row] = (await h.db.query<{ run_id: string }>({ text }, [policy])).rows;
@@ -72,7 +72,7 @@ describe("a run that requires labels", () => {
     expect(rows[0]?.lane).toBe(await laneFor({ gpu: "a100", zone: "eu" }));
   });
 
-  it("is assigned by another node that takes its worker over with its labels", async () => {
+  it("a run that requires labels is assigned by another node that takes its worker over with its labels", async () => {
     const [first, second] = [gatewayWith(3_600_000), gatewayWith(3_600_000)];
     const worker = await EagerWorker.over(first, { labels: { gpu: "a100" } });
     const lane = await laneFor({ gpu: "a100" });
@@ -87,8 +87,8 @@ describe("a run that requires labels", () => {
   });
 });
 
-describe("a run that requires a version of its task", () => {
-  it("is assigned to a worker with this version, and never to another", async () => {
+describe("required versions", () => {
+  it("a run that requires a version of its task is assigned to a worker with this version, and never to another", async () => {
     const gateway = gatewayWith(20);
     const lane = await laneFor(requirementsOf({ version: "3" }));
     const plain = await EagerWorker.over(gateway);
@@ -102,8 +102,8 @@ describe("a run that requires a version of its task", () => {
   });
 });
 
-describe("a spot worker", () => {
-  it("gets only runs that allow spot workers, also at another node", async () => {
+describe("spot workers", () => {
+  it("a spot worker gets only runs that allow spot workers, also at another node", async () => {
     const [first, second] = [gatewayWith(20), gatewayWith(20)];
     const lane = await laneFor(requirementsOf({ allowsSpot: true }));
     const spot = await EagerWorker.over(first, { isSpot: true });
@@ -124,8 +124,8 @@ describe("a spot worker", () => {
   });
 });
 
-describe("the abilities of workers", () => {
-  it("are listed of every worker that takes runs of the namespace, also of other namespaces' workers", async () => {
+describe("abilities of workers", () => {
+  it("the abilities of workers are listed of every worker that takes runs of the namespace, also of other namespaces' workers", async () => {
     await h.db.query({ text: "insert into carillon.namespace (name) values ('other')" });
     const { rows } = await h.db.query<{ id: number }>({
       text: "select id from carillon.namespace where name = 'other'",

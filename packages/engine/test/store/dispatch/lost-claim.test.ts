@@ -55,8 +55,8 @@ function losing(does: "answer" | "request"): { over: Partial<ClaimStore>; late: 
   };
 }
 
-describe("a claim whose answer is lost", () => {
-  it("is assigned once, under its fence, by the next scan [INV-6]", async () => {
+describe("lost claims", () => {
+  it("a claim whose answer is lost is assigned once, under its fence, by the next scan [INV-6]", async () => {
     const id = await h.run();
     const { gateway, session, given, errors } = await worker(losing("answer").over);
     await errors.next();
@@ -68,7 +68,7 @@ describe("a claim whose answer is lost", () => {
     expect([...(await gateway.complete(session, [success(id, 1)]))]).toEqual([id]);
   });
 
-  it("is assigned also when the database commits it only after the first verification [INV-6]", async () => {
+  it("a claim whose answer is lost is assigned also when the database commits it only after the first verification [INV-6]", async () => {
     const id = await h.run();
     // Every later claim finds nothing, as if it were held.
     const lost = losing("request");
@@ -90,7 +90,7 @@ describe("a claim whose answer is lost", () => {
     expect(given).toMatchObject([{ runId: id, fence: 1 }]);
   });
 
-  it("brings back no run that ends during the verification", async () => {
+  it("a claim whose answer is lost brings back no run that ends during the verification", async () => {
     const id = await h.run();
     let calls = 0;
     const { gateway, session, given, errors } = await worker({
@@ -111,7 +111,7 @@ describe("a claim whose answer is lost", () => {
     expect(given).toHaveLength(1);
   });
 
-  it("is verified only as long as the database may still commit it", async () => {
+  it("a claim whose answer is lost is verified only as long as the database may still commit it", async () => {
     let asked = 0;
     let calls = 0;
     const { gateway, errors } = await worker({

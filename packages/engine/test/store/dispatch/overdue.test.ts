@@ -51,8 +51,8 @@ async function stuck() {
 
 const status = async (id: string) => (await h.store.reads.live(1, [id]))[0];
 
-describe("an attempt whose worker lives and never ends it", () => {
-  it("is ended by the server a grace time after its timeout, and the next try follows", async () => {
+describe("overdue attempts", () => {
+  it("an attempt whose worker lives and never ends it is ended by the server a grace time after its timeout, and the next try follows", async () => {
     const { id, run, orders } = await stuck();
     monotonic += 65_000;
     await made.gateway.scan();
@@ -64,7 +64,7 @@ describe("an attempt whose worker lives and never ends it", () => {
     expect(orders).toEqual([{ runId: id, fence: run.fence, reason: "timeout" }]);
   });
 
-  it("gets a later result refused [INV-4]", async () => {
+  it("an attempt whose worker lives and never ends it gets a later result refused [INV-4]", async () => {
     const { id, session, run } = await stuck();
     monotonic += 100_000;
     await made.gateway.scan();
@@ -74,7 +74,7 @@ describe("an attempt whose worker lives and never ends it", () => {
     expect(await status(id)).toMatchObject({ status: "retrying" });
   });
 
-  it("frees its slot for another run", async () => {
+  it("an attempt whose worker lives and never ends it frees its slot for another run", async () => {
     const { id, session } = await stuck();
     monotonic += 100_000;
     await made.gateway.scan();
@@ -86,8 +86,8 @@ describe("an attempt whose worker lives and never ends it", () => {
   });
 });
 
-describe("a run whose worker lives and never reports its start", () => {
-  it("is given to other workers a grace time after its timeout, with no try spent, and its first worker's result is refused [INV-4]", async () => {
+describe("runs that are never started", () => {
+  it("a run whose worker lives and never reports its start is given to other workers a grace time after its timeout, with no try spent, and its first worker's result is refused [INV-4]", async () => {
     const { id, session, run, orders } = await silent();
     await made.gateway.scan();
     monotonic += 70_000;
@@ -103,7 +103,7 @@ describe("a run whose worker lives and never reports its start", () => {
     expect((await made.gateway.complete(session, [late])).size).toBe(0);
   });
 
-  it("fails if it is an at-most-once run, because that counts as started from its claim [INV-4]", async () => {
+  it("a run whose worker lives and never reports its start fails if it is an at-most-once run, because that counts as started from its claim [INV-4]", async () => {
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
     const { id } = await silent({ lane, policy: { timeoutMs: 60_000, guarantee: "at_most_once" } });
     await made.gateway.scan();
@@ -112,7 +112,7 @@ describe("a run whose worker lives and never reports its start", () => {
     expect((await h.store.reads.finished(1, [id], 0))[0]).toMatchObject({ status: "failed", status_reason: "timeout" });
   });
 
-  it("is ended at its timeout by another node that serves its worker and reads its start from the row", async () => {
+  it("a run whose worker lives and never reports its start is ended at its timeout by another node that serves its worker and reads its start from the row", async () => {
     const { id, session } = await stuck();
     const other = gatewayOver(h, { clock: { monotonic: () => monotonic } });
     try {

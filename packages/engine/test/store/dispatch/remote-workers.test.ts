@@ -35,8 +35,8 @@ const failure = (runId: string, fence: number) => {
 const statusOf = async (id: string) =>
   (await h.store.reads.live(1, [id]))[0]?.status ?? (await h.store.reads.finished(1, [id], 0))[0]?.status;
 
-describe("a remote worker", () => {
-  it("polls for a run, gets it, and reports its result", async () => {
+describe("remote workers", () => {
+  it("a remote worker polls for a run, gets it, and reports its result", async () => {
     const { gateway, remote } = node();
     const id = await remote.register(worker);
     const waiting = remote.poll(id, long);
@@ -49,7 +49,7 @@ describe("a remote worker", () => {
     expect(await statusOf(runId)).toBe("succeeded");
   });
 
-  it("gets a run again that it does not name, because the answer was lost [INV-6]", async () => {
+  it("a remote worker gets a run again that it does not name, because the answer was lost [INV-6]", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const runId = await h.run();
@@ -63,7 +63,7 @@ describe("a remote worker", () => {
     ["succeeded", success, "succeeded"],
     ["failed and is tried again", failure, "retrying"],
   ] as const)(
-    "gets its result acknowledged, also when the first answer was lost: it %s [INV-4]",
+    "a remote worker gets its result acknowledged, also when the first answer was lost: it %s [INV-4]",
     async (_kind, outcome, status) => {
       const { remote } = node();
       const id = await remote.register(worker);
@@ -80,7 +80,7 @@ describe("a remote worker", () => {
     ["tried again", 5, "retrying"],
     ["failed", 1, "failed"],
   ])(
-    "gets no acknowledgement of a late success after the server has ended the attempt: it is %s [INV-4]",
+    "a remote worker gets no acknowledgement of a late success after the server has ended the attempt: it is %s [INV-4]",
     async (_how, maxAttempts, status) => {
       const { remote, gateway } = node();
       const id = await remote.register(worker);
@@ -94,7 +94,7 @@ describe("a remote worker", () => {
     },
   );
 
-  it("learns which of its runs are no longer its own, and its late result is refused [INV-4]", async () => {
+  it("a remote worker learns which of its runs are no longer its own, and its late result is refused [INV-4]", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const runId = await h.run();
@@ -114,14 +114,14 @@ describe("a remote worker", () => {
     expect(await statusOf(runId)).toBe("running");
   });
 
-  it("gets session_lost after it was declared dead", async () => {
+  it("a remote worker gets session_lost after it was declared dead", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     await h.store.sessions.close(id);
     await expect(node().remote.poll(id, nothing)).rejects.toThrow("was declared dead or closed");
   });
 
-  it("counts as disconnected after its connection breaks, until its next heartbeat", async () => {
+  it("a remote worker counts as disconnected after its connection breaks, until its next heartbeat", async () => {
     const { gateway, remote } = node();
     const id = await remote.register(worker);
     const beat = async () =>
@@ -139,7 +139,7 @@ describe("a remote worker", () => {
     expect(await beat()).not.toBe(before);
   });
 
-  it("gets its first poll answered at once when it sends a second one", async () => {
+  it("a remote worker gets its first poll answered at once when it sends a second one", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const first = remote.poll(id, long);
@@ -148,7 +148,7 @@ describe("a remote worker", () => {
     expect((await second).assignments).toEqual([]);
   });
 
-  it("gives back runs that it does not start, and another worker gets them with no try spent", async () => {
+  it("a remote worker gives back runs that it does not start, and another worker gets them with no try spent", async () => {
     const { remote } = node();
     const id = await remote.register(worker);
     const runId = await h.run();
@@ -161,8 +161,8 @@ describe("a remote worker", () => {
   });
 });
 
-describe("a remote worker that another node takes over", () => {
-  it("gets the runs that it holds again, and reports results there", async () => {
+describe("remote workers at another node", () => {
+  it("a remote worker that another node takes over gets the runs that it holds again, and reports results there", async () => {
     const [a, b] = [node(), node()];
     const id = await a.remote.register(worker);
     const runId = await h.run();
@@ -172,7 +172,7 @@ describe("a remote worker that another node takes over", () => {
     expect([...(await b.remote.poll(id, result)).accepted]).toEqual([runId]);
   });
 
-  it("gets nothing more from the first node, which sends no heartbeats for it either", async () => {
+  it("a remote worker that another node takes over gets nothing more from the first node, which sends no heartbeats for it either", async () => {
     const [a, b] = [node(), node()];
     const id = await a.remote.register(worker);
     await a.remote.poll(id, nothing);
@@ -186,7 +186,7 @@ describe("a remote worker that another node takes over", () => {
     expect(b.gateway.isOpen(id)).toBe(true);
   });
 
-  it("may report a result to the first node, which looks the run up [INV-4]", async () => {
+  it("a remote worker that another node takes over may report a result to the first node, which looks the run up [INV-4]", async () => {
     const [a, b] = [node(), node()];
     const id = await a.remote.register(worker);
     await a.remote.poll(id, nothing);

@@ -76,8 +76,8 @@ const light = (count: number) => Promise.all(Array.from({ length: count }, () =>
 const heavy = (count: number) =>
   Promise.all(Array.from({ length: count }, () => h.run({ lane: heavyLane, task: "encode" })));
 
-describe("a run that takes several slots", () => {
-  it("is assigned to a worker with as many free slots: ten slots hold two runs of weight 4 and two of weight 1", async () => {
+describe("run weights", () => {
+  it("a run that takes several slots is assigned to a worker with as many free slots: ten slots hold two runs of weight 4 and two of weight 1", async () => {
     await Promise.all([heavy(5), light(5)]);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.held.size >= 4);
@@ -90,7 +90,7 @@ describe("a run that takes several slots", () => {
     expect(worker.held.size).toBe(4);
   });
 
-  it("takes the whole worker if its weight is larger", async () => {
+  it("a run that takes several slots takes the whole worker if its weight is larger", async () => {
     await heavy(2);
     const worker = await HoldingWorker.start({ slots: 3 });
     await worker.until(() => worker.held.size === 1);
@@ -100,7 +100,7 @@ describe("a run that takes several slots", () => {
     await worker.until(() => worker.held.size === 1);
   });
 
-  it("does not starve, because freed slots are reserved for it, and lighter runs continue after it", async () => {
+  it("a heavy run does not starve, because freed slots are reserved for it, and lighter runs continue after it", async () => {
     await light(10);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("echo") === 10);
@@ -118,7 +118,7 @@ describe("a run that takes several slots", () => {
     await worker.until(() => worker.count("echo") === 6);
   });
 
-  it("has no slots reserved when no such run waits", async () => {
+  it("no slots are reserved when no heavy run waits", async () => {
     await light(10);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("echo") === 10);
@@ -131,7 +131,7 @@ describe("a run that takes several slots", () => {
     expect(worker.count("encode")).toBe(0);
   });
 
-  it("leaves lighter runs a slot, however many heavy runs wait", async () => {
+  it("reservations leave lighter runs a slot, however many heavy runs wait", async () => {
     await heavy(3);
     const worker = await HoldingWorker.start();
     await worker.until(() => worker.count("encode") === 2);

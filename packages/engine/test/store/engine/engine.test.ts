@@ -67,8 +67,8 @@ const spec = (over: Partial<JobSpec>): JobSpec => ({
 
 const echo: Task = { name: "work", run: (payload) => payload };
 
-describe("a job, from its creation to its history", () => {
-  it("that is due now runs at once; its id answers for the job and for the run [INV-6]", async () => {
+describe("the life of a job", () => {
+  it("a job that is due now runs at once, and its id names the job and the run [INV-6]", async () => {
     await startWorker(echo);
     const created = await engine.jobs.create("default", spec({ labels: { a: "b" }, owner: "me" }));
     await until("run.finished");
@@ -85,7 +85,7 @@ describe("a job, from its creation to its history", () => {
     expect(run?.startedAt).toBeGreaterThanOrEqual(run?.runAt ?? Number.POSITIVE_INFINITY);
   });
 
-  it("that is delayed does not start before its time by the database's clock [INV-5]", async () => {
+  it("a delayed job does not start before its time by the database's clock [INV-5]", async () => {
     await startWorker(echo);
     const at = Math.ceil(database.clock.now()) + 300;
     const created = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
@@ -95,7 +95,7 @@ describe("a job, from its creation to its history", () => {
     expect(run?.startedAt).toBeGreaterThanOrEqual(at);
   });
 
-  it("that is cancelled before its time is told of, however its runs waited, and so is a run that another replaces", async () => {
+  it("the cancel of a waiting run emits an event in every waiting state, and so does a replacement", async () => {
     const at = database.clock.now() + 60_000;
     const waiting = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     const far = await engine.jobs.create("default", spec({ schedule: { kind: "at", at: at + 3_600_000 } }));
@@ -112,11 +112,11 @@ describe("a job, from its creation to its history", () => {
     ];
     const request = { running: "signal" } as const;
     for (const { id } of [waiting, far, kept]) await engine.jobs.cancel("default", { id }, request, { actor: null });
-    const told = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
-    expect(told).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
+    const finished = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
+    expect(finished).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
   });
 
-  it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {
+  it("a recurring job fires once per instant and reports its lateness [INV-1]", async () => {
     await startWorker(echo);
     const anchor = Math.ceil(database.clock.now());
     const schedule = { kind: "every", everyMs: 1_000, anchor, maxRuns: 2 } as const;
@@ -131,7 +131,7 @@ describe("a job, from its creation to its history", () => {
     expect((await engine.jobs.get("default", { id: job.id }))?.state).toBe("completed");
   });
 
-  it("that fails is tried again with a higher fence until it succeeds, and keeps what happened", async () => {
+  it("a failing run is retried with a higher fence until it succeeds, and keeps the records of its attempts", async () => {
     const fences: number[] = [];
     const run: Task["run"] = (_payload, context) => {
       fences.push(context.fence);
@@ -148,7 +148,7 @@ describe("a job, from its creation to its history", () => {
     expect(fences).toEqual([1, 2, 3]);
   });
 
-  it("that fails with a message PostgreSQL cannot hold is tried again and ends all the same [INV-6]", async () => {
+  it("a run whose error message PostgreSQL cannot store is retried and ends nevertheless [INV-6]", async () => {
     const run: Task["run"] = (_payload, { attempt }) => {
       if (attempt === 1) throw new Error("broken\u0000 answer \ud800");
       return { body: "\u0000\udfff" };
@@ -162,7 +162,7 @@ describe("a job, from its creation to its history", () => {
     expect(seen?.attempts[0]?.error?.message).toBe("broken\ufffd answer \ufffd");
   });
 
-  it("that asks to be called later waits, without an attempt being spent", async () => {
+  it("a snoozed run waits without spending an attempt", async () => {
     let calls = 0;
     await startWorker({
       name: "work",
@@ -178,7 +178,7 @@ describe("a job, from its creation to its history", () => {
     expect(calls).toBe(3);
   });
 
-  it("that fails for good says why", async () => {
+  it("a run that failed for good shows its errors", async () => {
     await startWorker({
       name: "work",
       run: () => {
@@ -195,7 +195,7 @@ describe("a job, from its creation to its history", () => {
     expect(await engine.runs.get("default", job.id)).toMatchObject(expected);
   });
 
-  it("with a key is found by it; a second of the same key is refused", async () => {
+  it("a job is found by its key, and a second job with the same key is refused", async () => {
     await engine.jobs.create("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
     const twin = async (): Promise<void> => {
       const second = engine.jobs.create("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
@@ -205,7 +205,7 @@ describe("a job, from its creation to its history", () => {
     expect(await engine.jobs.get("default", { key: "nightly" })).toMatchObject({ key: "nightly", state: "active" });
   });
 
-  it("of long ago is refused", async () => {
+  it("a job for an instant long ago is refused", async () => {
     const schedule = { kind: "at", at: database.clock.now() - 2 * 86_400_000 } as const;
     await expect(engine.jobs.create("default", spec({ schedule }))).rejects.toMatchObject({
       code: "schedule_in_past",
@@ -214,7 +214,7 @@ describe("a job, from its creation to its history", () => {
 });
 
 describe("lists", () => {
-  it("page through jobs of both kinds, newest first, each once", async () => {
+  it("the list of jobs shows stored jobs and one-off jobs in pages, newest first, each once", async () => {
     const ids: string[] = [];
     const at = database.clock.now() + 3_600_000;
     for (let i = 0; i < 11; i++) {
@@ -235,7 +235,7 @@ describe("lists", () => {
     expect(seen).toEqual(ids.toReversed());
   });
 
-  it("filter by status as lists show it", async () => {
+  it("the list of jobs filters by the status that it shows", async () => {
     await startWorker(echo);
     const done = await engine.jobs.create("default", spec({}));
     await until("run.finished");
@@ -249,7 +249,7 @@ describe("lists", () => {
 });
 
 describe("a worker of every queue", () => {
-  it("takes runs of a queue that did not exist when it started, at once and under steady work", async () => {
+  it("a worker of every queue gets the runs of a queue that was created later, at once and under constant load", async () => {
     await startWorkerOf(["*"], echo);
     const first = await engine.jobs.create("default", spec({ queue: "mail" }));
     await until("run.finished");
@@ -264,7 +264,7 @@ describe("a worker of every queue", () => {
 });
 
 describe("a worker that stops", () => {
-  it("gives back what it has not finished, and another runs it without a try being spent [INV-6]", async () => {
+  it("a stopping worker gives back its unfinished runs, and another worker executes them without a spent attempt [INV-6]", async () => {
     let started: () => void = () => undefined;
     const hasStarted = new Promise<void>((resolve) => (started = resolve));
     const stuck: Task = {
@@ -286,10 +286,10 @@ describe("a worker that stops", () => {
 });
 
 describe("a node's clock", () => {
-  it("is measured from the start on, and each measurement is told", async () => {
+  it("a node measures its clock from the start on and emits each measurement", async () => {
     await until("clock.measured");
-    const told = events.find((event) => event.type === "clock.measured");
-    expect(Math.abs(told?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
-    expect(told?.uncertaintyMs).toBeGreaterThan(0);
+    const measured = events.find((event) => event.type === "clock.measured");
+    expect(Math.abs(measured?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
+    expect(measured?.uncertaintyMs).toBeGreaterThan(0);
   });
 });

@@ -15,7 +15,7 @@ const waiting = "select 1 from pg_stat_activity where datname = current_database
 const owned = "select 1 from carillon.shard where owner is not null";
 
 describe("a node that stops", () => {
-  it("gives its shards up at once, though something else of it is still under way", async () => {
+  it("a stopping node releases its shards at once, also while another loop is still busy", async () => {
     expect(await count(owned)).toBe(1_024);
     const stopped = await h.database.transaction(async (tx) => {
       await tx.query({ text: "lock table carillon.webhook in access exclusive mode" });

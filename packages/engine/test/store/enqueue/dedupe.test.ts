@@ -27,8 +27,8 @@ const hourMs = 3_600_000;
 const pause = (id: string) =>
   engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, { actor: null });
 
-describe("a dedupe key", () => {
-  it("that a live run has stands for that run", async () => {
+describe("dedupe keys", () => {
+  it("a second call with the dedupe key of a live run gets that run", async () => {
     const first = await enqueue("a");
     expect(first.isNew).toBe(true);
     expect(await enqueue("a")).toEqual({ id: first.id, isNew: false });
@@ -36,14 +36,14 @@ describe("a dedupe key", () => {
     expect(await live()).toHaveLength(2);
   });
 
-  it("belongs to one task; without a key the task itself is the identity", async () => {
+  it("a dedupe key belongs to one task, and without a key there is one run per task", async () => {
     const first = await enqueue("");
     const other = { ...keyed(""), task: "other" };
     expect(await engine.enqueuer.enqueue("default", other)).toMatchObject({ isNew: true });
     expect(await enqueue("")).toEqual({ id: first.id, isNew: false });
   });
 
-  it("is free again when its run has ended", async () => {
+  it("a dedupe key is free again when its run has ended", async () => {
     const first = await enqueue("a");
     await harness.end(first.id);
     const second = await enqueue("a");
@@ -51,7 +51,7 @@ describe("a dedupe key", () => {
     expect(await enqueue("a")).toEqual({ id: second.id, isNew: false });
   });
 
-  it("with a window counts for that time after the end", async () => {
+  it("a dedupe key with a window stays taken for that time after the end of its run", async () => {
     const first = await enqueue("a", { windowMs: hourMs });
     await harness.end(first.id);
     expect(await enqueue("a", { windowMs: 1 })).toEqual({ id: first.id, isNew: false });
@@ -59,7 +59,7 @@ describe("a dedupe key", () => {
     expect(await enqueue("a")).toMatchObject({ isNew: true });
   });
 
-  it("is refused by name where a duplicate is to be an error", async () => {
+  it("a duplicate is refused with run_duplicate if the caller chose reject", async () => {
     const first = await enqueue("a");
     await expect(enqueue("a", { on: "reject" })).rejects.toMatchObject({
       code: "run_duplicate",
@@ -68,7 +68,7 @@ describe("a dedupe key", () => {
     expect(await live()).toEqual([first.id]);
   });
 
-  it("of a run whose job was changed before its time counts until that has run or is cancelled", async () => {
+  it("the dedupe key of a one-off job that was changed stays taken until its run has ended or the job is cancelled", async () => {
     const first = await engine.enqueuer.enqueue("default", { ...keyed("a"), runAt: Date.now() + hourMs });
     const ref = { id: first.id };
     await pause(first.id);
@@ -79,14 +79,14 @@ describe("a dedupe key", () => {
     expect(await enqueue("a")).toMatchObject({ isNew: true });
   });
 
-  it("of a run that waits far from its time counts as well", async () => {
+  it("the dedupe key of a far-future run is taken", async () => {
     const far = await engine.enqueuer.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
     expect(await enqueue("a")).toEqual({ id: far.id, isNew: false });
   });
 });
 
-describe("a run that replaces", () => {
-  it("takes the place of one that waits, which ends as cancelled [INV-6]", async () => {
+describe("replacement by dedupe key", () => {
+  it("a replacing run cancels the waiting run of its key [INV-6]", async () => {
     const first = await enqueue("a");
     const second = await enqueue("a", { on: "replace" });
     expect(second).toMatchObject({ isNew: true });
@@ -97,7 +97,7 @@ describe("a run that replaces", () => {
     });
   });
 
-  it("takes the place of one that waits far from its time", async () => {
+  it("a replacing run cancels the far-future run of its key", async () => {
     const far = await engine.enqueuer.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
     const near = await enqueue("a", { on: "replace" });
     const again = await engine.enqueuer.enqueue("default", {
@@ -110,7 +110,7 @@ describe("a run that replaces", () => {
     }
   });
 
-  it("takes the place of one whose job was changed before its time: that is cancelled with it, whoever replaces", async () => {
+  it("a replacing run also cancels the changed one-off job of its key", async () => {
     const later = { runAt: Date.now() + hourMs };
     const first = await engine.enqueuer.enqueue("default", { ...keyed("a"), ...later });
     await pause(first.id);
@@ -135,7 +135,7 @@ describe("a run that replaces", () => {
     }
   });
 
-  it("leaves alone one that a worker has, and counts from then on", async () => {
+  it("a replacing run leaves a running run alone and takes over its key", async () => {
     const first = await enqueue("a");
     await harness.hold(first.id);
     const second = await enqueue("a", { on: "replace" });
@@ -145,10 +145,10 @@ describe("a run that replaces", () => {
   });
 });
 
-describe("concurrent enqueuers", () => {
+describe("concurrent callers of one dedupe key", () => {
   const ids = (enqueued: readonly EnqueuedRun[]) => enqueued.map((one) => ("error" in one ? one.error : one.id));
 
-  it("of one key over several nodes get one run, and exactly one of them is told that it is new [INV-13]", async () => {
+  it("concurrent callers of one key on several nodes get one run, and exactly one of them created it [INV-13]", async () => {
     const nodes = [engine, await harness.node(), await harness.node()];
     for (let round = 0; round < 20; round++) {
       const calls = Array.from({ length: 30 }, (_, at) =>
@@ -161,7 +161,7 @@ describe("concurrent enqueuers", () => {
     expect(await live()).toHaveLength(60);
   });
 
-  it("that replace leave one run, and every other one is in history [INV-13]", async () => {
+  it("concurrent replacements leave one live run, and every other run is in history [INV-13]", async () => {
     const nodes = [engine, await harness.node(), await harness.node()];
     const calls = Array.from({ length: 90 }, (_, at) =>
       nodes[at % nodes.length]?.enqueuer.enqueue("default", keyed("k", { on: "replace" })),
@@ -173,7 +173,7 @@ describe("concurrent enqueuers", () => {
     expect(ended).toHaveLength(89);
   });
 
-  it("while runs end at the same time: never two live ones of a key [INV-13]", async () => {
+  it("a key never has two live runs, also while runs end at the same time [INV-13]", async () => {
     const nodes = [engine, await harness.node()];
     await harness.rows(`create table carillon.seen (n int);
       create function carillon.count_live() returns trigger language plpgsql as $$ begin
@@ -196,7 +196,7 @@ describe("concurrent enqueuers", () => {
     expect(made).toBeGreaterThan(0);
   });
 
-  it("in one batch: the first of a key counts, the last replacement wins, the order of the answers is theirs", async () => {
+  it("in one batch the first run of a key counts, the last replacement wins, and the outcomes are in the order of the specs", async () => {
     const enqueued = await engine.enqueuer.enqueueMany("default", [
       keyed("a"),
       runSpec(),
@@ -213,7 +213,7 @@ describe("concurrent enqueuers", () => {
     expect(await live()).toEqual([plain, other, replaced].map(String).sort());
   });
 
-  it("wait for a transaction that holds their key only for a moment; others are not kept", async () => {
+  it("callers wait only briefly for a transaction that holds their key, and callers of other keys do not wait", async () => {
     const { database } = harness;
     await database.transaction(async (tx) => {
       await tx.query({
@@ -228,7 +228,7 @@ describe("concurrent enqueuers", () => {
 });
 
 describe("the sweep of dedupe keys", () => {
-  it("removes those that count no more and keeps the others, without looking at them all the time [INV-12]", async () => {
+  it("the sweep deletes expired dedupe keys and keeps the others, without reading them all in each pass [INV-12]", async () => {
     const store = createEngineStore(harness.database);
     const ended = await enqueue("ended");
     await enqueue("live");
@@ -243,7 +243,7 @@ describe("the sweep of dedupe keys", () => {
     expect(left).toEqual([{ key: "live" }, { key: "window" }]);
   });
 
-  it("leaves a row that is taken over while it looks [INV-13]", async () => {
+  it("the sweep keeps a row that is taken over during the sweep [INV-13]", async () => {
     const { database } = harness;
     const first = await enqueue("a");
     await harness.end(first.id);

@@ -18,8 +18,8 @@ const stored = async (): Promise<string[]> =>
 /** A number that the column cannot hold: the database refuses the row, not we. */
 const bad = { priority: 99_999 };
 
-describe("asking for runs", () => {
-  it("is durable when it returns, for each of many concurrent callers, in few statements", async () => {
+describe("Enqueuer", () => {
+  it("many concurrent calls are durable when they return and share few statements", async () => {
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, n) => engine.enqueuer.enqueue("default", runSpec({ payload: n }))),
     );
@@ -29,7 +29,7 @@ describe("asking for runs", () => {
     expect(transactions.length).toBeLessThan(30);
   });
 
-  it("fails for the caller whose row is bad, and for no other, with and without a dedupe key", async () => {
+  it("only the caller whose row is invalid gets an error, with and without a dedupe key", async () => {
     const calls = Array.from({ length: 60 }, (_, n) => {
       const spec = n % 2 === 0 ? runSpec() : keyed(`bad-${n}`);
       return engine.enqueuer.enqueue("default", n === 30 || n === 41 ? { ...spec, ...bad } : spec);
@@ -39,7 +39,7 @@ describe("asking for runs", () => {
     expect(await stored()).toHaveLength(58);
   });
 
-  it("in a batch larger than a statement and than the queue answers in order, each by itself", async () => {
+  it("a batch that is larger than a statement and than the queue returns one outcome per spec, in their order", async () => {
     const specs = Array.from({ length: 1_234 }, (_, payload) =>
       runSpec(payload === 777 ? { ...bad, payload } : { payload }),
     );
@@ -50,7 +50,7 @@ describe("asking for runs", () => {
     expect(run).toMatchObject({ payload: 1_233, status: "queued" });
   });
 
-  it("stores each run as it was asked for, whatever others of the same batch are like", async () => {
+  it("each run is stored with its own properties, also if other runs of the batch differ", async () => {
     const specs = [
       runSpec({ payload: 'a "quoted" \\ text, {with} NULL, \u001f and \u2028' }),
       runSpec({ payload: null, labels: { team: "a,b", NULL: "" }, owner: "null" }),
@@ -68,19 +68,19 @@ describe("asking for runs", () => {
     );
   });
 
-  it("for a run that may start at once answers the time that is stored", async () => {
+  it("the call for a run that may start at once returns the stored time", async () => {
     const { run } = await engine.enqueuer.enqueueAndRead("default", runSpec());
     expect(await engine.runs.get("default", run.id)).toEqual(run);
   });
 
-  it("refuses more than may wait, at once [INV-12]", async () => {
+  it("calls beyond the queue's bound are refused at once [INV-12]", async () => {
     const calls = Array.from({ length: 2_000 }, () => engine.enqueuer.enqueue("default", runSpec()));
     const refused = (await Promise.allSettled(calls)).filter((one) => one.status === "rejected");
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]).toMatchObject({ reason: { code: "overloaded" } });
   });
 
-  it("refuses a namespace that is not there", async () => {
-    await expect(engine.enqueuer.enqueue("nobody", runSpec())).rejects.toMatchObject({ code: "not_found" });
+  it("a call for an unknown namespace is refused", async () => {
+    await expect(engine.enqueuer.enqueue("absent", runSpec())).rejects.toMatchObject({ code: "not_found" });
   });
 });

@@ -1,10 +1,10 @@
 import { type OrderKind, orderKinds, rankOf, timeOfUuid } from "@carillon/core";
+import type { Queryable } from "@carillon/store";
 import * as fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { shardOf } from "../../../src/cluster/shards.js";
 import type { Engine } from "../../../src/index.js";
-import { shardOf } from "../../../src/catalog/shard-of.js";
-import type { Queryable } from "@carillon/store";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { untilLockWaits } from "../../harness/store-harness.js";
@@ -46,7 +46,7 @@ async function call(args: string): Promise<Asked> {
 const hourMs = 3_600_000;
 
 describe("carillon.rank_of", () => {
-  it("ranks as the engine does, in every order", async () => {
+  it("carillon.rank_of ranks as the engine does, in every order", async () => {
     const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
     const some = fc.option(fc.integer({ min: 0, max: 100 * hourMs }), { nil: null });
     const cases = fc.sample(
@@ -90,7 +90,7 @@ describe("carillon.rank_of", () => {
 });
 
 describe("carillon.enqueue", () => {
-  it("stores the row that the engine would store", async () => {
+  it("carillon.enqueue stores the row that the engine would store", async () => {
     const runAt = Math.floor(Date.now() / 1_000) * 1_000 + 300_000;
     const policy = { retry: { maxAttempts: 3 }, timeoutMs: 1_000, deadlineMs: 60_000 };
     const spec = {
@@ -121,13 +121,13 @@ describe("carillon.enqueue", () => {
     expect(row).toEqual({ job_id: viaSql.run_id, shard: shardOf(viaSql.run_id, 1_024) });
   });
 
-  it("makes ids that carry their time, as the engine's do", async () => {
+  it("carillon.enqueue creates ids that contain their time, as the engine does", async () => {
     const { run_id: id } = await call("'mail'");
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(Math.abs(timeOfUuid(id) - Date.now())).toBeLessThan(60_000);
   });
 
-  it("keeps what is far from its time out of the hot table, and ranks by the order of the queue", async () => {
+  it("carillon.enqueue stores far-future runs outside the hot table, and ranks by the order of the queue", async () => {
     const { run_id: id } = await call("'mail', delay => interval '2 days'");
     expect(await engine.runs.get("default", id)).toMatchObject({ status: "scheduled", payload: null, task: "mail" });
     expect(await harness.rows("select 1 from carillon.far_future_run where id = $1", [id])).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("carillon.enqueue", () => {
     expect(row?.rank).toBe(row?.run_at);
   });
 
-  it("shares dedupe keys with the engine", async () => {
+  it("carillon.enqueue shares dedupe keys with the engine", async () => {
     const first = await call("'work', dedupe_key => 'a'");
     expect(await engine.enqueuer.enqueue("default", keyed("a"))).toEqual({ id: first.run_id, isNew: false });
     expect(await call("'work', dedupe_key => 'a'")).toEqual({ run_id: first.run_id, is_new: false });
@@ -157,7 +157,7 @@ describe("carillon.enqueue", () => {
     expect(await engine.enqueuer.enqueue("default", keyed(""))).toEqual({ id: near.run_id, isNew: false });
   });
 
-  it("replaces a run also while its job is changed, and while that makes the run", async () => {
+  it("carillon.enqueue replaces a run also while its job changes, and while the job creates the run", async () => {
     const { database } = harness;
     const { changes } = createEngineStore(database);
     /** What a run goes through while another replaces it. */
@@ -190,7 +190,7 @@ describe("carillon.enqueue", () => {
     await replaceDuring(second, "carillon.job_due where job_id", make(second));
   });
 
-  it("and the engine at once give a key one run [INV-13]", async () => {
+  it("concurrent calls of carillon.enqueue and of the engine store one run per key [INV-13]", async () => {
     const clients = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const one = new Client(harness.url);
@@ -214,7 +214,7 @@ describe("carillon.enqueue", () => {
     for (const one of clients) await one.end();
   });
 
-  it("is part of the transaction that calls it: rolled back, there was nothing", async () => {
+  it("carillon.enqueue is part of the calling transaction: a rollback leaves no row", async () => {
     await client.query("begin");
     await call("'work', dedupe_key => 'tx'");
     expect(await harness.rows("select 1 from carillon.run")).toEqual([]);
@@ -226,7 +226,7 @@ describe("carillon.enqueue", () => {
     expect(await harness.rows("select id from carillon.run")).toEqual([{ id }]);
   });
 
-  it("serves triggers", async () => {
+  it("carillon.enqueue can be called from a trigger", async () => {
     await client.query(`create table customer (id int, name text);
       create function greet() returns trigger language plpgsql as $$ begin
         perform carillon.enqueue('greet', json_build_object('id', new.id), dedupe_key => new.id::text); return null; end $$;
@@ -266,20 +266,20 @@ describe("carillon.enqueue", () => {
     "'work', labels => '3'",
     "'work', dedupe_on => 'drop'",
     "'work', dedupe_window => '0 s'",
-    "'work', namespace => 'nobody'",
-  ])("refuses (%s) with a reason", async (args) => {
+    "'work', namespace => 'absent'",
+  ])("carillon.enqueue refuses (%s) with a reason", async (args) => {
     await expect(call(args)).rejects.toMatchObject({ code: "22023" });
   });
 
-  it("tells whoever waits at the commit, if asked or if the run is due within half a minute", async () => {
-    const heard: string[] = [];
-    client.on("notification", ({ payload }) => heard.push(payload ?? ""));
+  it("the commit notifies the nodes if the caller requests it or the run is due within half a minute", async () => {
+    const notices: string[] = [];
+    client.on("notification", ({ payload }) => notices.push(payload ?? ""));
     await client.query("listen carillon_hint");
     await call("'work'");
     await call("'work', delay => '5 minutes', notify => true");
     await call("'work', notify => true");
     await call("'work', delay => '10 s'");
     await client.query("select 1");
-    expect(heard).toEqual([expect.stringMatching(/^lanes \d+:\d+$/), expect.stringMatching(/^shards \d+$/)]);
+    expect(notices).toEqual([expect.stringMatching(/^lanes \d+:\d+$/), expect.stringMatching(/^shards \d+$/)]);
   });
 });

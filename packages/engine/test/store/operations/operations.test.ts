@@ -1,13 +1,13 @@
+import type { StoredOperation } from "@carillon/store";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { membershipOf } from "../../../src/cluster/coordinator.js";
+import { shardOf } from "../../../src/cluster/shards.js";
+import { OperationRunner, type OperationRunnerDeps } from "../../../src/operations/operation-runner.js";
+import { type BulkRequest, Operations } from "../../../src/operations/operations.js";
+import { RunChanger } from "../../../src/runs/run-changer.js";
 import { RunLister } from "../../../src/runs/run-lister.js";
 import { RunReader } from "../../../src/runs/run-reader.js";
-import { type BulkRequest, Operations } from "../../../src/operations/operations.js";
-import { OperationRunner, type OperationRunnerDeps } from "../../../src/operations/operation-runner.js";
-import { shardOf } from "../../../src/catalog/shard-of.js";
-import { RunChanger } from "../../../src/runs/run-changer.js";
-import type { StoredOperation } from "@carillon/store";
-import { newId, newRun, type StoreHarness, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
+import { type StoreHarness, newId, newRun, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
 import { testContext } from "../../harness/test-context.js";
 
 let h: StoreHarness;
@@ -134,7 +134,7 @@ describe("the purge of a queue", () => {
 
   it("ends all waiting runs, but neither claimed runs nor those of other queues", async () => {
     await h.db.query({ text: "delete from carillon.run_history; delete from carillon.far_future_run" });
-    await h.store.queueBook.ensure(1, ["default", "other"]);
+    await h.store.queueCache.ensure(1, ["default", "other"]);
     const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
     const claimed = await h.run({ rank: 0 });
     await h.claim(await h.session(), 1);
@@ -167,7 +167,7 @@ describe("the purge of a queue", () => {
   });
 
   it("of many runs continues after its call returns", async () => {
-    await h.store.queueBook.ensure(1, ["default"]);
+    await h.store.queueCache.ensure(1, ["default"]);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo" }]);
     await h.store.runs.insert(Array.from({ length: 1_100 }, () => newRun(lane, {})));
     const begun = await operationsOf().purgeQueue("default", "default", { isOfDelayed: true }, context);

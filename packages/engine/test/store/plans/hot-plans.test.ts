@@ -3,7 +3,7 @@ import { type StoreHarness, storeHarness } from "../../harness/store-harness.js"
 import { hot } from "./hot-statements.js";
 import { all, type PlanNode, planOf } from "./plan.js";
 
-/** Each part of it has one row at most, whatever the planner thinks. */
+/** Statements whose parts have at most one row each, although the planner may expect more. */
 const ofOne = new Set(["run.claim_strict"]);
 
 /** Lists that grow without end. */
@@ -38,24 +38,30 @@ function comparesAllWithAll(node: PlanNode, singles: ReadonlySet<string>): boole
   return inner !== undefined && ["CTE Scan", "Function Scan", "Materialize"].includes(inner["Node Type"]);
 }
 
-describe("the plan of a hot statement, made while the tables are empty,", () => {
-  it.each(hot)("%s scans no table from end to end", async (name) => {
+describe("plans of hot statements while the tables are empty", () => {
+  it.each(hot)("the plan of %s has no sequential scan", async (name) => {
     const scanned = all(await planOf(harness, name)).filter((node) => node["Node Type"] === "Seq Scan");
     expect(scanned.map((node) => node["Relation Name"])).toEqual([]);
   });
 
-  it.each(hot.filter((name) => !ofOne.has(name)))("%s compares no row of its batch with every other", async (name) => {
-    const plan = await planOf(harness, name);
-    const singles = singlesOf(plan);
-    const compared = all(plan).filter((node) => comparesAllWithAll(node, singles));
-    expect(compared.map((node) => `${node["Join Type"]} join on ${node["Join Filter"]}`)).toEqual([]);
-  });
+  it.each(hot.filter((name) => !ofOne.has(name)))(
+    "the plan of %s has no nested loop over its own batch",
+    async (name) => {
+      const plan = await planOf(harness, name);
+      const singles = singlesOf(plan);
+      const compared = all(plan).filter((node) => comparesAllWithAll(node, singles));
+      expect(compared.map((node) => `${node["Join Type"]} join on ${node["Join Filter"]}`)).toEqual([]);
+    },
+  );
 
-  it.each(paged)("%s reads a range of an index in its order: no page costs more than the one before", async (name) => {
-    const kinds = all(await planOf(harness, name)).map((node) => node["Node Type"]);
-    expect(kinds).toContain("Index Scan");
-    expect(kinds.filter((kind) => kind.includes("Sort"))).toEqual([]);
-  });
+  it.each(paged)(
+    "the plan of %s reads an index range in order, so that no page costs more than the one before",
+    async (name) => {
+      const kinds = all(await planOf(harness, name)).map((node) => node["Node Type"]);
+      expect(kinds).toContain("Index Scan");
+      expect(kinds.filter((kind) => kind.includes("Sort"))).toEqual([]);
+    },
+  );
 
   it("run.find_direct reads live runs by the index of claims", async () => {
     const reads = all(await planOf(harness, "run.find_direct")).filter((node) => node["Relation Name"] === "run");

@@ -26,7 +26,7 @@ export async function planOf(harness: StoreHarness, name: string): Promise<PlanN
     const { rows } = await tx.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>({ text: explain });
     await tx.query({ text: "deallocate plan_under_test" });
     const [plan] = rows[0]?.["QUERY PLAN"] ?? [];
-    if (plan === undefined) throw new Error("no plan came");
+    if (plan === undefined) throw new Error("The server returned no plan.");
     return plan.Plan;
   });
 }

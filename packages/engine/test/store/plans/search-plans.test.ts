@@ -36,14 +36,14 @@ function all(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(all)];
 }
 
-/** Rows of history that a node of a plan looked at, over all of its runs. */
+/** The rows of history that a plan node has read, over all of its loops. */
 function looked(node: PlanNode): number {
   if (node["Relation Name"]?.startsWith("run_history") !== true) return 0;
   const each = (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0);
   return each * (node["Actual Loops"] ?? 1);
 }
 
-/** A database that says how many rows of history each statement looked at, and how many it numbered. */
+/** A database that records how many rows of history each statement read, and how many it numbered. */
 function watched(counts: number[], numbered: number[]): Queryable {
   return {
     async query<Row extends object>(statement: SqlText, values?: readonly unknown[]) {
@@ -69,11 +69,11 @@ function searchOver(counts: number[], numbered: number[] = []): RunSearch {
 
 const first = { after: null, limit: 51 } as const;
 
-describe("a page of a search over finished runs", () => {
+describe("plans of a search over finished runs", () => {
   it.each<[string, Omit<RunListFilter, "oneOffOnly">]>([
     ["nothing", {}],
     ["task", { task: "rare" }],
-    ["a task that never was", { task: "nobody" }],
+    ["a task without runs", { task: "absent" }],
     ["queue", { queue: "rare" }],
     ["owner", { owner: "o57" }],
     ["status", { status: ["failed"] }],
@@ -88,7 +88,7 @@ describe("a page of a search over finished runs", () => {
     ["time", { createdFrom: now - 5_000 }],
     ["an old time", { createdBefore: now - searchCount * 1_000 }],
     ["all of these", { task: "echo", owner: "o57", labels: parseLabelSelector("kind=a"), status: ["succeeded"] }],
-  ])("by %s looks at no more rows than it may, in either order", async (_, filter) => {
+  ])("a search by %s reads a bounded number of rows in either order", async (_, filter) => {
     for (const direction of ["newest_first", "oldest_first"] as const) {
       const counts: number[] = [];
       const search = searchOver(counts);
@@ -102,7 +102,7 @@ describe("a page of a search over finished runs", () => {
     ["nothing", {}],
     ["a common task", { task: "echo" }],
     ["a common status", { status: ["succeeded"] }],
-  ])("by %s that is full looks at little more than it shows, in either order", async (_, filter) => {
+  ])("a full page of a search by %s reads few more rows than it shows, in either order", async (_, filter) => {
     for (const direction of ["newest_first", "oldest_first"] as const) {
       const counts: number[] = [];
       const search = searchOver(counts);
@@ -111,7 +111,7 @@ describe("a page of a search over finished runs", () => {
     }
   });
 
-  it("by job looks at its rows alone", async () => {
+  it("a search by job reads only the rows of the job", async () => {
     const counts: number[] = [];
     const search = searchOver(counts);
     const filter = { jobId: ids[50] ?? "", oneOffOnly: false };
@@ -119,7 +119,7 @@ describe("a page of a search over finished runs", () => {
     expect([rows.length, Math.max(...counts)]).toEqual([5, 5]);
   });
 
-  it("by worker looks at no more rows than it may, and numbers none of them", async () => {
+  it("a search by worker reads a bounded number of rows and numbers none of them", async () => {
     const counts: number[] = [];
     const numbered: number[] = [];
     const search = searchOver(counts, numbered);

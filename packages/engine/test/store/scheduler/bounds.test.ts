@@ -24,8 +24,8 @@ async function catchingUp(schedule: ScheduleSpec, first: number, over: { maxRuns
   return (await h.job({ schedule, firing, overlap: "allow", ...when, ...over })).jobId;
 }
 
-describe("a schedule", () => {
-  it("fires nothing after ends_at and is then completed", async () => {
+describe("the bounds of a schedule", () => {
+  it("a schedule fires nothing after ends_at and is then completed", async () => {
     const anchor = now() - 10 * minuteMs;
     const schedule: ScheduleSpec = { kind: "every", everyMs: minuteMs, anchor, endsAt: anchor + 3 * minuteMs };
     const jobId = await catchingUp(schedule, anchor);
@@ -34,7 +34,7 @@ describe("a schedule", () => {
     expect(await h.due(jobId)).toMatchObject({ state: "completed", next_nominal_at: null });
   });
 
-  it("fires max_runs times and is then completed, however many nodes count", async () => {
+  it("a schedule fires max_runs times and is then completed, however many nodes count", async () => {
     const anchor = now() - 10 * minuteMs;
     const jobId = await catchingUp({ kind: "every", everyMs: minuteMs, anchor, maxRuns: 3 }, anchor, { maxRuns: 3 });
     await (await h.node()).settle();
@@ -43,7 +43,7 @@ describe("a schedule", () => {
     expect(await h.due(jobId)).toMatchObject({ state: "completed", fired_count: 3 });
   });
 
-  it("with jitter keeps its nominal instants and fires each at the time that every node computes [INV-5]", async () => {
+  it("a schedule with jitter keeps its nominal instants and fires each at the time that every node computes [INV-5]", async () => {
     const anchor = now() - 90 * minuteMs;
     const schedule: ScheduleSpec = { kind: "every", everyMs: hourMs, anchor, jitterMs: 10 * minuteMs };
     const { jobId, shard } = await h.job({ schedule, nextNominal: anchor, nextFireAt: anchor });
@@ -64,7 +64,7 @@ describe("a schedule", () => {
     expect(run).toMatchObject({ run_at: second + jitterAt(second) });
   });
 
-  it("in a zone whose clock jumps fires once after a gap and once in an overlap", async () => {
+  it("a schedule in a zone whose clock jumps fires once after a gap and once in an overlap", async () => {
     const schedule: CronSchedule = { kind: "cron", cron: "30 2 * * *", timeZone: "Europe/Paris" };
     for (const night of ["2026-03-29", "2025-10-26"]) {
       const from = Date.parse(`${night}T00:00Z`) - 24 * hourMs;
@@ -79,7 +79,7 @@ describe("a schedule", () => {
     }
   });
 
-  it("of every hour serves both passes of a repeated hour and invents nothing in a gap", async () => {
+  it("an hourly schedule fires in both passes of a repeated hour and not in a gap", async () => {
     const schedule: CronSchedule = { kind: "cron", cron: "0 * * * *", timeZone: "Europe/Paris" };
     for (const night of ["2026-03-29", "2025-10-26"]) {
       const from = Date.parse(`${night}T00:00Z`) - 2 * hourMs;

@@ -61,8 +61,8 @@ async function tenDays(schedule: ScheduleSpec, calendars: Calendar) {
   return { jobId, instants, since };
 }
 
-describe("a schedule with a calendar", () => {
-  it("has what the calendar removed in the ledger, before its first fire as well as between two [INV-11]", async () => {
+describe("schedules with calendars", () => {
+  it("the ledger has the occurrences that a calendar removed, before the first fire and between two [INV-11]", async () => {
     const calendar = closed(9, 8, 5, 4, 3);
     const { jobId, instants, since } = await tenDays(daily(undefined), calendar);
     await (await h.node({ calendars: sourceOf(calendar) })).settle();
@@ -77,7 +77,7 @@ describe("a schedule with a calendar", () => {
     ]);
   });
 
-  it("that rolls notes each fire that merged into another [INV-11]", async () => {
+  it("the ledger has each fire that a rolling calendar merged into another [INV-11]", async () => {
     const calendar = closed(6, 5);
     const { jobId, instants } = await tenDays(daily("next"), calendar);
     await (await h.node({ calendars: sourceOf(calendar) })).settle();
@@ -90,7 +90,7 @@ describe("a schedule with a calendar", () => {
     ]);
   });
 
-  it("whose calendar is gone is parked with the reason, and the others fire", async () => {
+  it("a job whose calendar was deleted is quarantined with the reason, and other jobs fire", async () => {
     const at = Math.floor(h.db.clock.now()) - 1_000;
     const schedule = daily(undefined);
     const { jobId } = await h.job({ schedule, nextNominal: at, nextFireAt: at });
@@ -101,13 +101,13 @@ describe("a schedule with a calendar", () => {
     const [job] = await h.select("select version, pause from carillon.job where id = $1", jobId);
     expect(job).toMatchObject({
       version: 2,
-      pause: { actor: "system", reason: expect.stringMatching(/^parked: .*office/) },
+      pause: { actor: "system", reason: expect.stringMatching(/^quarantined: .*office/) },
     });
-    expect(node.count("job.parked")).toBe(1);
+    expect(node.count("job.quarantined")).toBe(1);
     expect(await h.fired(other.jobId)).toEqual([at]);
   });
 
-  it("whose calendar was made a moment ago is not parked", async () => {
+  it("a job whose calendar was created a moment ago is not quarantined", async () => {
     const calendar = closed(20);
     let isKnown = false;
     const calendars: CalendarSource = {
@@ -119,6 +119,6 @@ describe("a schedule with a calendar", () => {
     const node = await h.node({ calendars });
     await node.settle();
     expect(await h.fired(jobId)).toEqual([at]);
-    expect(node.count("job.parked")).toBe(0);
+    expect(node.count("job.quarantined")).toBe(0);
   });
 });

@@ -118,33 +118,39 @@ const probes: Probe[] = [
 
 const named = probes.map((probe) => [probe.moment, probe] as const);
 
-describe("an occurrence is fired once although the node's connection is lost", () => {
-  it.each(named)("%s, and the node goes on [INV-1] [INV-11]", async (_moment, { overlap, breakIt, isDone }) => {
-    const node = await frailNode();
-    await node.settle();
-    const job = await dueJob(overlap);
-    node.scheduler.jobDue(job);
-    await breakIt(job, () => node.scheduler.tick());
-    expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
-    await frail.database.waitUntilUp();
-    await node.settle();
-    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
-    expect(await h.ledger(job.jobId)).toEqual([]);
-  });
+describe("a lost connection fires an occurrence once", () => {
+  it.each(named)(
+    "an occurrence is fired once although the connection is lost %s, and the same node continues [INV-1] [INV-11]",
+    async (_moment, { overlap, breakIt, isDone }) => {
+      const node = await frailNode();
+      await node.settle();
+      const job = await dueJob(overlap);
+      node.scheduler.jobDue(job);
+      await breakIt(job, () => node.scheduler.tick());
+      expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
+      await frail.database.waitUntilUp();
+      await node.settle();
+      expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+      expect(await h.ledger(job.jobId)).toEqual([]);
+    },
+  );
 
-  it.each(named)("%s, and another node takes over [INV-1] [INV-11]", async (_moment, { overlap, breakIt, isDone }) => {
-    const node = await frailNode();
-    await node.settle();
-    const job = await dueJob(overlap);
-    node.scheduler.jobDue(job);
-    await breakIt(job, () => node.scheduler.tick());
-    expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
-    await (await h.node()).settle();
-    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
-    await frail.database.waitUntilUp();
-    node.scheduler.jobDue(job);
-    await node.scheduler.tick();
-    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
-    expect(await h.ledger(job.jobId)).toEqual([]);
-  });
+  it.each(named)(
+    "an occurrence is fired once although the connection is lost %s, and another node takes over [INV-1] [INV-11]",
+    async (_moment, { overlap, breakIt, isDone }) => {
+      const node = await frailNode();
+      await node.settle();
+      const job = await dueJob(overlap);
+      node.scheduler.jobDue(job);
+      await breakIt(job, () => node.scheduler.tick());
+      expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
+      await (await h.node()).settle();
+      expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+      await frail.database.waitUntilUp();
+      node.scheduler.jobDue(job);
+      await node.scheduler.tick();
+      expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+      expect(await h.ledger(job.jobId)).toEqual([]);
+    },
+  );
 });

@@ -18,8 +18,8 @@ async function dueJob(over: Parameters<SchedulerHarness["job"]>[0] = {}): Promis
   return h.job({ schedule: yearly(at), nextNominal: at, nextFireAt: at, ...over });
 }
 
-describe("a stale wheel", () => {
-  it("does not fire the old rule although its next instant is the new rule's as well [INV-1]", async () => {
+describe("a stale window", () => {
+  it("a scheduler with a stale row does not fire the old schedule, although the new one has the same next instant [INV-1]", async () => {
     const job = await dueJob();
     const node = await h.node({
       around: (store) => ({
@@ -42,7 +42,7 @@ describe("a stale wheel", () => {
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
   });
 
-  it("of a node that lost its shards writes nothing, neither runs nor ledger nor holds [INV-2]", async () => {
+  it("a scheduler that lost its shards writes no runs, ledger entries or holds [INV-2]", async () => {
     const old = await h.node();
     await old.settle();
     const [fires, passes] = [await dueJob(), await dueJob({ firing: { misfire: "skip", misfireThresholdMs: 0 } })];
@@ -55,7 +55,7 @@ describe("a stale wheel", () => {
     expect(old.events).toContainEqual({ type: "write.refused", statement: "due.pass", count: 1 });
   });
 
-  it("whose clock is an hour ahead fires nothing early [INV-5]", async () => {
+  it("a scheduler whose clock is an hour ahead fires nothing early [INV-5]", async () => {
     const at = Math.floor(h.db.clock.now()) + 30 * minuteMs;
     const job = await h.job({ nextNominal: at, nextFireAt: at });
     const node = await h.node();
@@ -64,7 +64,7 @@ describe("a stale wheel", () => {
     expect(await h.fired(job.jobId)).toEqual([]);
   });
 
-  it("whose clock is an hour ahead takes nothing for missed that is due now [INV-11]", async () => {
+  it("a scheduler whose clock is an hour ahead does not treat a due occurrence as missed [INV-11]", async () => {
     const node = await h.node();
     await node.settle();
     node.skewMs = hourMs;
@@ -78,7 +78,7 @@ describe("a stale wheel", () => {
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
   });
 
-  it("whose clock goes back an hour fires nothing twice [INV-9]", async () => {
+  it("a scheduler whose clock goes back an hour fires nothing twice [INV-9]", async () => {
     const job = await dueJob();
     const node = await h.node();
     await node.settle();
@@ -93,8 +93,8 @@ describe("a stale wheel", () => {
   });
 });
 
-describe("a hint that is lost", () => {
-  it("is made good by the full look", async () => {
+describe("a lost wakeup", () => {
+  it("the full scan finds a job whose wakeup was lost", async () => {
     const node = await h.node();
     await node.settle();
     const job = await dueJob();
@@ -106,9 +106,9 @@ describe("a hint that is lost", () => {
   });
 });
 
-describe("a user's transaction that holds one job's row", () => {
+describe("a transaction that holds a job's row", () => {
   it.each(["skip", "queue_one"] as const)(
-    "keeps that job from firing and no other, under %s [INV-11]",
+    "a transaction that holds a job's row delays the fire of that job alone, under %s [INV-11]",
     async (overlap) => {
       const over = { firing: { overlap }, overlap };
       const [held, ...others] = [await dueJob(over), await dueJob(over), await dueJob(over)];
@@ -127,7 +127,7 @@ describe("a user's transaction that holds one job's row", () => {
 });
 
 describe("overlap skip", () => {
-  it("leaves out what comes while a run is live, in one range, and goes on when it has ended [INV-11]", async () => {
+  it("overlap skip records the occurrences during a live run as one ledger range and continues after the run's end [INV-11]", async () => {
     const first = Math.floor(h.db.clock.now()) - 1_000;
     const schedule: ScheduleSpec = { kind: "every", everyMs: 100, anchor: first };
     const { jobId } = await h.job({ schedule, nextNominal: first, nextFireAt: first });
@@ -143,13 +143,13 @@ describe("overlap skip", () => {
     expect(second).toBeGreaterThan(range?.to ?? 0);
   });
 
-  it("sees a run that was made by hand after the fire's statement began", async () => {
+  it("overlap skip considers a manual run that was created after the fire's statement began", async () => {
     const job = await dueJob();
     const fence = await h.takeAll(newId());
     const byHand = newId();
     let fire: Promise<unknown[]> = Promise.resolve([]);
     await h.db.transaction(async (tx) => {
-      // The fire has its snapshot and waits for the shard while somebody runs the job by hand.
+      // The fire has its snapshot and waits for the shard while a caller runs the job manually.
       await tx.query({ text: "select 1 from carillon.shard where id = $1 for update" }, [job.shard]);
       fire = h.store.fires.fire(termsOf(fence), [fireRow(job)]);
       await untilLockWaits(h);
@@ -164,7 +164,7 @@ describe("overlap skip", () => {
     expect(await h.ledger(job.jobId)).toMatchObject([{ reason: "overlap", count: 1 }]);
   });
 
-  it("is not asked where runs may overlap", async () => {
+  it("overlap allow fires beside live runs", async () => {
     const job = await dueJob({ firing: { overlap: "allow" }, overlap: "allow" });
     const live = await h.run({ jobId: job.jobId });
     const text = "update carillon.job_due set runs_made = 7, run_ids = array[$2::uuid] where job_id = $1";
@@ -176,8 +176,8 @@ describe("overlap skip", () => {
   });
 });
 
-describe("jobs whose runs wait for one another", () => {
-  it("fire in a job transaction: queue_one keeps one waiting run and records the other occurrences in the ledger [INV-11]", async () => {
+describe("jobs whose runs wait for each other", () => {
+  it("overlap queue_one keeps one run waiting and records the other occurrences in the ledger [INV-11]", async () => {
     const first = Math.floor(h.db.clock.now()) - 1_000;
     const schedule: ScheduleSpec = { kind: "every", everyMs: 200, anchor: first };
     const overlap = "queue_one";
@@ -194,7 +194,7 @@ describe("jobs whose runs wait for one another", () => {
     expect(node.queued.map((run) => run.id)).toEqual([occurrenceRunId(jobId, first, "schedule")]);
   });
 
-  it("ask the running one to stop where the new one replaces it", async () => {
+  it("overlap cancel_running requests the running run to stop", async () => {
     const first = Math.floor(h.db.clock.now()) - 1_000;
     const schedule: ScheduleSpec = { kind: "every", everyMs: 500, anchor: first };
     const overlap = "cancel_running";
@@ -210,8 +210,8 @@ describe("jobs whose runs wait for one another", () => {
   });
 });
 
-describe("a job that makes its batch fail", () => {
-  it("is parked with the error as the reason, and the other 1,999 fire", async () => {
+describe("poison jobs", () => {
+  it("a job that makes its batch fail is quarantined with the error as the reason, and the other 1,999 jobs fire", async () => {
     const jobs: DueJob[] = [];
     for (let index = 0; index < 20; index += 1) {
       jobs.push(...(await Promise.all(Array.from({ length: 100 }, () => dueJob()))));
@@ -226,13 +226,13 @@ describe("a job that makes its batch fail", () => {
     const [{ fired } = {}] = await h.select("select count(*)::int as fired from carillon.run");
     expect(fired).toBe(1_999);
     expect(await h.due(poison?.jobId ?? "")).toMatchObject({ state: "paused", version: 2 });
-    const parked = node.events.filter((event) => event.type === "job.parked");
-    expect(parked).toMatchObject([{ jobId: poison?.jobId, error: { message: "this one is poison" } }]);
+    const quarantined = node.events.filter((event) => event.type === "job.quarantined");
+    expect(quarantined).toMatchObject([{ jobId: poison?.jobId, error: { message: "this one is poison" } }]);
     const [job] = await h.select("select pause from carillon.job where id = $1", poison?.jobId);
-    expect(job).toMatchObject({ pause: { reason: "parked: this one is poison", actor: "system" } });
+    expect(job).toMatchObject({ pause: { reason: "quarantined: this one is poison", actor: "system" } });
   });
 
-  it("is not sought when every row fails: nothing is parked", async () => {
+  it("no job is quarantined when every row fails", async () => {
     const jobs = [await dueJob(), await dueJob(), await dueJob()];
     await h.select(`create function public.refuse_all() returns trigger language plpgsql as
       $$ begin raise exception 'no run today'; end $$`);

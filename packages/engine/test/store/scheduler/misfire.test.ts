@@ -17,7 +17,7 @@ afterAll(() => h.close());
 
 const minutely: ScheduleSpec = { kind: "cron", cron: "* * * * *", timeZone: "UTC" };
 
-/** A job that nobody looked at for three hours. Its runs may overlap, so that lateness alone decides. */
+/** A job that no scheduler has read for three hours. Its runs may overlap, so that lateness alone decides. */
 async function stopped(firing: Partial<FiringPolicy>, schedule = minutely): Promise<{ jobId: string; since: Instant }> {
   const now = h.db.clock.now();
   const [since = 0] = instantsOf(schedule, now - 3 * hourMs, now);
@@ -40,8 +40,8 @@ async function outcome(jobId: string, since: Instant, schedule = minutely) {
   return { instants, fired, ledger, ...account(instants, fired, ledger) };
 }
 
-describe("after a stop of three hours, a job", () => {
-  it("with misfire run_once fires the latest, and the ledger has the others [INV-11]", async () => {
+describe("misfire policies after a stop of three hours", () => {
+  it("misfire run_once fires the latest occurrence after a stop, and the ledger has the others [INV-11]", async () => {
     const { jobId, since } = await stopped({});
     const node = await h.node();
     await node.settle();
@@ -53,7 +53,7 @@ describe("after a stop of three hours, a job", () => {
     expect(node.events).toContainEqual({ type: "occurrence.missed", jobId, count: ledger[0]?.count });
   });
 
-  it("with misfire skip fires none that is later than the threshold [INV-11]", async () => {
+  it("misfire skip fires no occurrence that is later than the threshold [INV-11]", async () => {
     const schedule: ScheduleSpec = {
       kind: "every",
       everyMs: hourMs,
@@ -66,7 +66,7 @@ describe("after a stop of three hours, a job", () => {
     expect(ledger).toMatchObject([{ reason: "missed", from: since, to: instants.at(-1), count: 3 }]);
   });
 
-  it("with misfire run_all fires as many of the latest as it may, at its rate [INV-11]", async () => {
+  it("misfire run_all fires the latest occurrences up to its cap, at its rate [INV-11]", async () => {
     const { jobId, since } = await stopped({ misfire: "run_all", maxCatchupRuns: 50, catchupPerSecond: 1_000 });
     await (await h.node()).settle();
     const { instants, fired, lost, twice, counted } = await outcome(jobId, since);
@@ -76,7 +76,7 @@ describe("after a stop of three hours, a job", () => {
     expect(fired).toEqual(instants.slice(-fired.length));
   });
 
-  it("with a catch-up window of an hour fires nothing that is older [INV-11]", async () => {
+  it("a job with a catch-up window of an hour fires no older occurrence [INV-11]", async () => {
     const policy = { misfire: "run_all", catchupWindowMs: hourMs, catchupPerSecond: 1_000 } as const;
     const { jobId, since } = await stopped(policy);
     const began = h.db.clock.now();
@@ -87,7 +87,7 @@ describe("after a stop of three hours, a job", () => {
     expect(fired.length).toBeGreaterThanOrEqual(60);
   });
 
-  it("without overlap notes what came while its run was live in one range [INV-11]", async () => {
+  it("a job with overlap skip records the occurrences during its live run as one ledger range [INV-11]", async () => {
     const policy = { misfire: "run_all", maxCatchupRuns: 40, catchupPerSecond: 1_000, overlap: "skip" } as const;
     const { jobId, since } = await stopped(policy);
     await (await h.node()).settle();
@@ -97,7 +97,7 @@ describe("after a stop of three hours, a job", () => {
     expect(ledger.map((range) => range.reason)).toEqual(["missed", "overlap"]);
   });
 
-  it("for one instant fires it, since it is not older than the catch-up window", async () => {
+  it("a job for a single instant fires it after a stop that is shorter than the catch-up window", async () => {
     const at = Math.floor(h.db.clock.now()) - 3 * hourMs;
     const { jobId } = await h.job({ schedule: { kind: "at", at }, nextNominal: at, nextFireAt: at });
     const node = await h.node();

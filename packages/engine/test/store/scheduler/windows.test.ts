@@ -23,8 +23,8 @@ async function oneOff(over: { labels?: Record<string, string> } = {}): Promise<{
   return { jobId, at };
 }
 
-describe("a maintenance window", () => {
-  it("that skips leaves an entry in the ledger, with its name [INV-11]", async () => {
+describe("maintenance windows", () => {
+  it("a skipping window leaves a ledger entry with its name [INV-11]", async () => {
     await h.window("upgrade", once("skip", now() - hourMs, now() + hourMs));
     const { jobId, at } = await oneOff();
     const node = await h.node();
@@ -34,7 +34,7 @@ describe("a maintenance window", () => {
     expect(node.events).toContainEqual({ type: "occurrence.skipped", jobId, reason: "window", count: 1 });
   });
 
-  it("that holds lets the occurrence wait for its end, under its own name [INV-11]", async () => {
+  it("a holding window holds the occurrence until the window's end and is named as the reason [INV-11]", async () => {
     const end = now() + hourMs;
     await h.window("upgrade", once("hold", now() - hourMs, end));
     const { jobId, at } = await oneOff();
@@ -43,7 +43,7 @@ describe("a maintenance window", () => {
     expect(await h.due(jobId)).toMatchObject({ next_nominal_at: at, next_fire_at: end, state_reason: "held 1" });
   });
 
-  it("that held fires afterwards, whatever the misfire policy says", async () => {
+  it("a held occurrence fires after the window, under every misfire policy", async () => {
     const at = now() - 2 * hourMs;
     await h.window("upgrade", once("hold", now() - 3 * hourMs, now() - hourMs));
     const schedule: ScheduleSpec = { kind: "every", everyMs: 30 * 24 * hourMs, anchor: at };
@@ -54,7 +54,7 @@ describe("a maintenance window", () => {
     expect(await h.ledger(jobId)).toEqual([]);
   });
 
-  it("concerns its own queue and labels only", async () => {
+  it("a window applies only to jobs with its queue and labels", async () => {
     await h.window("a", once("skip", now() - hourMs, now() + hourMs, "other"));
     await h.window("b", { ...once("skip", now() - hourMs, now() + hourMs), scope: { labels: { team: "ops" } } });
     const [free, ops] = [await oneOff(), await oneOff({ labels: { team: "ops" } })];
@@ -63,7 +63,7 @@ describe("a maintenance window", () => {
     expect(await h.fired(ops.jobId)).toEqual([]);
   });
 
-  it("that commits just before the fire decides over it: a fire that was planned without it is refused", async () => {
+  it("a fire that was planned before a window committed is refused", async () => {
     let isFirst = true;
     const node = await h.node({
       around: (store) => ({
@@ -83,7 +83,7 @@ describe("a maintenance window", () => {
     expect(node.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
   });
 
-  it("that is taken away lets go what it held", async () => {
+  it("the removal of a window releases the occurrences that it held", async () => {
     await h.window("upgrade", once("hold", now() - hourMs, now() + hourMs));
     const { jobId, at } = await oneOff();
     const node = await h.node();
@@ -94,7 +94,7 @@ describe("a maintenance window", () => {
     expect(await h.fired(jobId)).toEqual([at]);
   });
 
-  it("that was taken away while no node was there lets go what it held as soon as one comes", async () => {
+  it("the first node after a stop releases the occurrences of a window that was removed meanwhile", async () => {
     await h.window("upgrade", once("hold", now() - hourMs, now() + hourMs));
     const { jobId, at } = await oneOff();
     await (await h.node()).settle();
@@ -103,7 +103,7 @@ describe("a maintenance window", () => {
     expect(await h.fired(jobId)).toEqual([at]);
   });
 
-  it("that becomes longer holds on", async () => {
+  it("a window that becomes longer keeps holding", async () => {
     await h.window("upgrade", once("hold", now() - hourMs, now() + minuteMs));
     const { jobId } = await oneOff();
     const node = await h.node();
@@ -117,7 +117,7 @@ describe("a maintenance window", () => {
 });
 
 describe("the ledger", () => {
-  it("extends one range while a window drops occurrence after occurrence [INV-11]", async () => {
+  it("the ledger extends one range while a window skips occurrence after occurrence [INV-11]", async () => {
     await h.window("upgrade", once("skip", now() - hourMs, now() + hourMs));
     const schedule: ScheduleSpec = { kind: "every", everyMs: 400, anchor: now() - 400 };
     const at = now();

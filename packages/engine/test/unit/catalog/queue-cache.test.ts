@@ -6,7 +6,7 @@ const queueOf = (revision: number): KnownQueue => {
   return { namespaceId: 1, name: `q${revision}`, order: { kind: "priority" }, isPaused: false, revision };
 };
 
-it("a queue of a transaction that was long open is found, although hundreds changed since", async () => {
+it("the queue cache finds a queue whose transaction committed late, although hundreds of queues changed since", async () => {
   const visible = Array.from({ length: 300 }, (_, index) => queueOf(index + 2));
   const newer = async (revision: number) => visible.filter((queue) => queue.revision > revision);
   const book = new QueueCache({ newer, ensure: async () => [] });

@@ -10,21 +10,21 @@ function ranks(order: QueueOrder | null, durations = new TaskDurations()) {
   return rankRunBy({ orderOf: (_, queue) => (queue === "q" ? order : null), expectedMs });
 }
 
-describe("the rank of a run", () => {
-  it("is that of its priority in a queue of which nothing is known", () => {
+describe("rankRunBy", () => {
+  it("an unknown queue ranks runs by priority", () => {
     expect(ranks(null)({ ...run, priority: 9 })).toBe(rankByPriority({ ...run, priority: 9 }));
     expect(ranks({ kind: "fifo" })({ ...run, queue: "other", priority: 9 })).toBeLessThan(run.dueMs);
   });
 
-  it("is the due time in a fifo queue, whatever the priority", () => {
+  it("a fifo queue ranks runs by due time, independent of priority", () => {
     expect(ranks({ kind: "fifo" })({ ...run, priority: 9 })).toBe(run.dueMs);
   });
 
-  it("is the deadline in an edf queue", () => {
+  it("an edf queue ranks runs by deadline", () => {
     expect(ranks({ kind: "edf" })({ ...run, deadlineMs: run.dueMs + 7_000 })).toBe(run.dueMs + 7_000);
   });
 
-  it("puts tasks that take long behind short ones in an sjf queue, and those of which nothing is known before", () => {
+  it("an sjf queue ranks short tasks before long ones, and tasks of unknown duration first", () => {
     const durations = new TaskDurations();
     durations.note({ namespaceId: 1, queue: "q", task: "long" }, 60_000);
     durations.note({ namespaceId: 1, queue: "q", task: "short" }, 100);
@@ -35,10 +35,10 @@ describe("the rank of a run", () => {
   });
 });
 
-describe("expected durations", () => {
+describe("TaskDurations", () => {
   const task = { namespaceId: 1, queue: "q", task: "t" };
 
-  it("follow what is seen, slowly", () => {
+  it("the expected duration follows the measured durations slowly", () => {
     const durations = new TaskDurations();
     durations.note(task, 1_000);
     durations.note(task, 2_000);
@@ -46,7 +46,7 @@ describe("expected durations", () => {
     expect(durations.expectedMs(2, "q", "t")).toBeNull();
   });
 
-  it("are written down when they changed by more than a tenth", () => {
+  it("an expected duration is written when it has changed by more than a tenth", () => {
     const durations = new TaskDurations();
     durations.note(task, 1_000);
     expect(durations.takeChanged()).toEqual([{ ...task, expectedMs: 1_000 }]);
@@ -56,7 +56,7 @@ describe("expected durations", () => {
     expect(durations.takeChanged()).toHaveLength(1);
   });
 
-  it("are remembered of ten thousand tasks at most", () => {
+  it("the durations of at most ten thousand tasks are kept", () => {
     const durations = new TaskDurations();
     for (let index = 0; index <= 10_000; index++) durations.note({ ...task, task: `t${index}` }, 1);
     expect(durations.expectedMs(1, "q", "t9999")).toBe(1);

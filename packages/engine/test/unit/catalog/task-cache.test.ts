@@ -6,7 +6,7 @@ const taskOf = (revision: number, name = `t${revision}`): KnownTask => {
   return { namespace: "default", namespaceId: 1, name, defaults: { priority: revision % 10 }, revision };
 };
 
-it("the defaults of a registration that became visible late are found, although hundreds changed since", async () => {
+it("the task cache finds defaults whose registration committed late, although hundreds of tasks changed since", async () => {
   const visible = Array.from({ length: 300 }, (_, index) => taskOf(index + 2));
   const newer = async (revision: number) => visible.filter((task) => task.revision > revision);
   const book = new TaskCache({ newer, register: async () => [] });
@@ -18,7 +18,7 @@ it("the defaults of a registration that became visible late are found, although 
   expect(book.defaultsOf("other", "t1")).toBeNull();
 });
 
-it("an older answer that comes later changes nothing", async () => {
+it("the task cache ignores an older row that is read later", async () => {
   const answers = [[taskOf(5, "a")], [taskOf(3, "a")]];
   const book = new TaskCache({ newer: async () => answers.shift() ?? [], register: async () => [taskOf(4, "a")] });
   await book.refresh();

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Coordinator } from "../../../src/cluster/coordinator.js";
 import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
 import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-registry.js";
-import { MemoryCluster } from "../../../src/cluster/memory/memory-cluster.js";
+import { MemoryCluster } from "../../harness/memory-cluster.js";
 import { TestTime } from "../../harness/cluster-harness.js";
 import { MemoryEtcd } from "../../harness/memory-etcd.js";
 

@@ -8,7 +8,7 @@ import { newId, newRun } from "../../harness/store-harness.js";
 interface Request {
   readonly key: string;
   readonly on: DedupeAction;
-  /** How often somebody else takes the key before this request gets through. */
+  /** How often another caller takes the key before this request gets it. */
   readonly rivals: number;
 }
 
@@ -60,8 +60,8 @@ function oneByOne(runs: readonly DedupedRun[]): DedupeOutcome[] {
   });
 }
 
-describe("a batch in which keys stand several times", () => {
-  it("ends as if each request had waited for the one before, whoever else is faster", async () => {
+describe("storeInRounds", () => {
+  it("a batch with repeated keys has the outcomes of sequential calls, also with competing callers", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 12 }), async (requests) => {
         const runs = runsOf(requests);
@@ -71,20 +71,20 @@ describe("a batch in which keys stand several times", () => {
     );
   });
 
-  it("is one statement where nobody replaces", async () => {
+  it("a batch with repeated keys and no replacement needs one statement", async () => {
     const runs = runsOf(Array.from({ length: 50 }, (_, at) => ({ key: `${at % 5}`, on: "ignore", rivals: 0 })));
     const keys = new Keys(new Map());
     await storeInRounds(runs, keys.write);
     expect(keys.batches).toEqual([5]);
   });
 
-  it("gives up when it is beaten for ever", async () => {
+  it("a batch that loses its key in every round fails as overloaded", async () => {
     const runs = runsOf([{ key: "a", on: "ignore", rivals: 0 }]);
     const never = async (): Promise<DedupeAnswer[]> => runs.map(({ run: { id } }) => ({ id, state: "beaten" }));
     await expect(storeInRounds(runs, never)).rejects.toMatchObject({ code: "overloaded" });
   });
 
-  it("takes a run that its own key names for stored: the answer of an earlier try got lost", async () => {
+  it("a run whose key already names it counts as stored, because the answer of an earlier try was lost", async () => {
     const [run] = runsOf([{ key: "a", on: "replace", rivals: 0 }]);
     if (run === undefined) throw new Error("there is no run");
     const { id } = run.run;

@@ -68,8 +68,8 @@ function setUp({ isOwn = true, notice = toGateway, answer = async () => ({ at: 4
   return { inserter, offers, stored, local, numbers, left };
 }
 
-describe("a direct insert", () => {
-  it("stores nothing without an offer", async () => {
+describe("DirectInsert", () => {
+  it("a direct insert stores nothing without an offer", async () => {
     const { inserter, offers, stored } = setUp();
     offers.put({ ...offered, count: 0 });
     expect(await inserter.insert([run])).toBeNull();
@@ -77,7 +77,7 @@ describe("a direct insert", () => {
     expect(stored).toEqual([]);
   });
 
-  it("stores nothing when no offer has enough slots, and keeps the offer", async () => {
+  it("a direct insert stores nothing when no offer has enough slots, and keeps the offer", async () => {
     const { inserter, stored, left } = setUp();
     expect(await inserter.insert([run, run, run])).toBeNull();
     expect([stored, left()]).toEqual([[], 2]);
@@ -89,13 +89,13 @@ describe("a direct insert", () => {
     ["another namespace", { namespaceId: 2 }],
     ["another priority", { priority: 1 }],
     ["a policy of its own", { policy: { retry: { maxAttempts: 2 } } }],
-  ])("stores nothing when one of the runs has %s, and keeps the offer", async (_what, differs) => {
+  ])("a direct insert stores nothing when one of the runs has %s, and keeps the offer", async (_what, differs) => {
     const { inserter, stored, left } = setUp();
     expect(await inserter.insert([run, newRun(differs)])).toBeNull();
     expect([stored, left()]).toEqual([[], 2]);
   });
 
-  it("stores nothing when the notice would be too long, and keeps the offer", async () => {
+  it("a direct insert stores nothing when the notice would be too long, and keeps the offer", async () => {
     const { inserter, stored, local, left } = setUp({ isOwn: false, notice: null });
     const before = left();
     expect(await inserter.insert([run])).toBeNull();
@@ -103,7 +103,7 @@ describe("a direct insert", () => {
     expect(left()).toBe(before);
   });
 
-  it("uses slots of the offer until none is left", async () => {
+  it("a direct insert uses slots of the offer until none is left", async () => {
     const { inserter, stored, left } = setUp();
     await inserter.insert([run]);
     expect(left()).toBe(1);
@@ -113,14 +113,14 @@ describe("a direct insert", () => {
     expect(stored).toHaveLength(2);
   });
 
-  it("uses slots before the runs are stored, so that a concurrent insert does not count on them", async () => {
+  it("a direct insert uses slots before the runs are stored, so that a concurrent insert does not count on them", async () => {
     const { inserter, left } = setUp();
     const inserting = inserter.insert([run, run]);
     expect(left()).toBe(0);
     await inserting;
   });
 
-  it("prefers a worker of this process, also when another offers more slots", async () => {
+  it("a direct insert prefers a worker of this process, also when another offers more slots", async () => {
     const { inserter, offers, stored } = setUp();
     const own = { ...offered, gatewayId: "own", count: 1 };
     offers.put(own);
@@ -129,7 +129,7 @@ describe("a direct insert", () => {
     expect(stored.map(({ offer }) => offer)).toEqual([own, offered]);
   });
 
-  it("notifies a worker of this process by a call, before and after the runs are stored", async () => {
+  it("a direct insert notifies a worker of this process by a call, before and after the runs are stored", async () => {
     const { inserter, stored, local, numbers } = setUp();
     const inserting = inserter.insert([run, run]);
     expect(local).toEqual(["expects 2"]);
@@ -138,7 +138,7 @@ describe("a direct insert", () => {
     expect([local, numbers]).toEqual([["expects 2", "stored at 42"], []]);
   });
 
-  it("notifies another node only by the statement, with a growing number", async () => {
+  it("a direct insert notifies another node only by the statement, with a growing number", async () => {
     const { inserter, stored, local, numbers } = setUp({ isOwn: false });
     expect(await inserter.insert([run])).toEqual({ at: 42, isAssigned: true });
     expect(stored).toEqual([{ offer: offered, notices: { toGateway, ifQueued: hint } }]);
@@ -146,19 +146,22 @@ describe("a direct insert", () => {
     expect([local, numbers]).toEqual([[], [1, 2]]);
   });
 
-  it("drops the offer when the worker is gone and its runs were queued", async () => {
+  it("a direct insert drops the offer when the worker is gone and its runs were queued", async () => {
     const { inserter, stored, local, left } = setUp({ answer: async () => ({ at: 42, isAssigned: false }) });
     expect(await inserter.insert([run])).toEqual({ at: 42, isAssigned: false });
     expect(stored[0]?.notices.ifQueued).toEqual(hint);
     expect([local, left()]).toEqual([["expects 1", "failed"], 0]);
   });
 
-  it.each([true, false])("reports the error of a failed statement to the caller (own worker: %s)", async (isOwn) => {
-    const { inserter, local, left } = setUp({
-      isOwn,
-      answer: () => Promise.reject(new Error("the connection broke")),
-    });
-    await expect(inserter.insert([run])).rejects.toThrow("the connection broke");
-    expect([local, left()]).toEqual([isOwn ? ["expects 1", "failed"] : [], 1]);
-  });
+  it.each([true, false])(
+    "a direct insert reports the error of a failed statement to the caller (own worker: %s)",
+    async (isOwn) => {
+      const { inserter, local, left } = setUp({
+        isOwn,
+        answer: () => Promise.reject(new Error("the connection broke")),
+      });
+      await expect(inserter.insert([run])).rejects.toThrow("the connection broke");
+      expect([local, left()]).toEqual([isOwn ? ["expects 1", "failed"] : [], 1]);
+    },
+  );
 });

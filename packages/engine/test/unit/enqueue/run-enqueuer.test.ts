@@ -1,9 +1,9 @@
 import type { EnqueueSpec } from "@carillon/core";
 import { expect, it } from "vitest";
-import { RunEnqueuer } from "../../../src/enqueue/run-enqueuer.js";
+import { RunEnqueuer, type RunEnqueuerContext, type RunEnqueuerDeps } from "../../../src/enqueue/run-enqueuer.js";
 import type { LaneName, NewRun } from "@carillon/store";
 
-/** An enqueuer that knows no lane yet; a lane is named by what it requires. */
+/** An enqueuer that knows no lane yet. A lane is named after the labels that it requires. */
 function setUp() {
   const stored: NewRun[] = [];
   const lanes: string[] = [];
@@ -14,29 +14,28 @@ function setUp() {
       return lanes.indexOf(requires);
     });
   };
-  let asked = 0;
-  const enqueuer = new RunEnqueuer({
-    lanes: { known: () => null, ensure: (names) => (asked++, ensure(names)) },
-    queues: { isKnown: () => false, orderOf: () => null, ensure: async () => undefined },
-    insertNow: {
-      add: async (run: NewRun) => {
-        stored.push(run);
-        return 0;
-      },
-    } as never,
-    insertRun: {} as never,
-    insertDeduped: {} as never,
-    chunk: 100,
-    rank: () => 0,
+  let lookups = 0;
+  const context: RunEnqueuerContext = {
     newId: () => `id-${stored.length}`,
     now: () => 0,
-    shards: 1,
-    catchupWindowMs: 0,
-    onDueRuns: () => undefined,
-    onQueued: () => undefined,
+    shardCount: 1,
+    limits: { insertBatch: 100 },
+    store: { lanes: { known: () => null, ensure: (names) => (lookups++, ensure(names)) } },
+    wakeups: { runsDue: () => undefined, runsQueued: () => undefined },
+  };
+  const add = async (run: NewRun): Promise<number> => {
+    stored.push(run);
+    return 0;
+  };
+  const enqueuer = new RunEnqueuer(context, {
+    catalog: {
+      rank: () => 0,
+      queues: { isKnown: () => false, orderOf: () => null, ensure: async () => undefined },
+    },
+    inserts: { runsNow: { add }, runs: {}, deduped: {} } as RunEnqueuerDeps["inserts"],
   });
   const laneOf = (payload: unknown) => lanes[stored.find((run) => run.payload === payload)?.lane ?? -1];
-  return { enqueuer, laneOf, asked: () => asked };
+  return { enqueuer, laneOf, lookups: () => lookups };
 }
 
 const spec = (payload: string, requires?: Record<string, string>): EnqueueSpec => ({
@@ -49,10 +48,10 @@ const spec = (payload: string, requires?: Record<string, string>): EnqueueSpec =
   labels: {},
 });
 
-it("runs that are asked for together while no lane is known lie each in the lane of what it requires", async () => {
-  const { enqueuer, laneOf, asked } = setUp();
+it("concurrent calls for unknown lanes store each run in the lane of its requirements, with one lookup per lane", async () => {
+  const { enqueuer, laneOf, lookups } = setUp();
   const specs = [spec("any"), spec("gpu", { gpu: "a100" }), spec("eu", { region: "eu" }), spec("also any")];
   await Promise.all(specs.map((one) => enqueuer.enqueue(1, one)));
   expect(specs.map(({ payload }) => laneOf(payload))).toEqual(["", "gpu=a100", "region=eu", ""]);
-  expect(asked()).toBe(3);
+  expect(lookups()).toBe(3);
 });

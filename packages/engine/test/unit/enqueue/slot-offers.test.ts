@@ -19,8 +19,8 @@ const setUp = () => {
   return { clock, offers: new SlotOffers(() => clock.monotonic()) };
 };
 
-describe("offers of workers", () => {
-  it("are for one lane of one namespace", () => {
+describe("SlotOffers", () => {
+  it("an offer is for one lane of one namespace", () => {
     const { offers } = setUp();
     const made = offer();
     offers.put(made);
@@ -29,7 +29,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1)).toBe(made);
   });
 
-  it("last a second, unless they are made again", () => {
+  it("an offer lasts a second, unless the gateway repeats it", () => {
     const { clock, offers } = setUp();
     const [first, again] = [offer(), offer()];
     offers.put(first);
@@ -42,7 +42,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1)).toBeNull();
   });
 
-  it("take the place of what their gateway offered before, and of nothing else", () => {
+  it("an offer replaces the earlier offer of its gateway for the lane, and no other", () => {
     const { offers } = setUp();
     const [first, second, other] = [offer({ count: 9 }), offer({ count: 2 }), offer({ gatewayId: "b", count: 3 })];
     for (const one of [first, other, second]) offers.put(one);
@@ -52,7 +52,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1)).toBe(second);
   });
 
-  it("are used from the one with most left, also when another had more at first", () => {
+  it("the offer with the most slots left is found, also when another had more at first", () => {
     const { offers } = setUp();
     const [many, few] = [offer({ count: 5 }), offer({ gatewayId: "b", count: 4 })];
     offers.put(few);
@@ -62,7 +62,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1)).toBe(few);
   });
 
-  it("of this node itself come first, also when others take more", () => {
+  it("this node's own offer is preferred, also when others have more slots", () => {
     const { clock, offers } = setUp();
     const [many, own] = [offer({ gatewayId: "b", count: 9 }), offer({ gatewayId: "own", count: 2 })];
     for (const one of [many, own, offer({ gatewayId: "c", count: 5 })]) offers.put(one);
@@ -79,7 +79,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1, "own")?.gatewayId).toBe("b");
   });
 
-  it("number their uses, each offer for itself", () => {
+  it("each offer numbers its own uses", () => {
     const { offers } = setUp();
     const [first, second, other] = [offer(), offer(), offer({ gatewayId: "b" })];
     offers.put(first);
@@ -95,7 +95,7 @@ describe("offers of workers", () => {
     expect(offers.nextUse(second)).toBe(2);
   });
 
-  it("are not used for more runs than are left of one of them, and are over when none is", () => {
+  it("no offer is found for more runs than it has slots left, and an empty offer is dropped", () => {
     const { offers } = setUp();
     const made = offer({ count: 3 });
     offers.put(made);
@@ -108,7 +108,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1)).toBeNull();
   });
 
-  it("count what is used of them, not what was used of the one before", () => {
+  it("a use of a replaced offer does not reduce the new one", () => {
     const { offers } = setUp();
     const [before, now] = [offer({ count: 3 }), offer({ count: 3 })];
     offers.put(before);
@@ -117,7 +117,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 3)).toBe(now);
   });
 
-  it("of none take back what their gateway offered, and nobody else's", () => {
+  it("an offer of no slots withdraws the earlier offer of its gateway, and no other", () => {
     const { offers } = setUp();
     const other = offer({ gatewayId: "b", count: 1 });
     offers.put(offer());
@@ -128,7 +128,7 @@ describe("offers of workers", () => {
     expect(offers.find(lane, 1)).toBeNull();
   });
 
-  it("that did not hold are dropped, whatever was left of them", () => {
+  it("a refused offer is dropped, however many slots it has left", () => {
     const { offers } = setUp();
     const made = offer();
     offers.put(made);

@@ -17,13 +17,13 @@ const poison = (...bad: number[]) => {
 };
 
 describe("writeAround", () => {
-  it("writes a good batch in one call", async () => {
+  it("writeAround writes a valid batch in one call", async () => {
     const { calls, write } = poison();
     const { done, faults, written } = await writeAround(rows, write);
     expect([done.length, faults.length, written, calls]).toEqual([1_000, 0, 1_000, [1_000]]);
   });
 
-  it("finds the rows at fault in few calls and writes all others", async () => {
+  it("writeAround finds the faulty rows in few calls and writes all others", async () => {
     const { calls, write } = poison(3, 700);
     const { done, faults, written } = await writeAround(rows, write);
     expect(faults.map(({ row, error }) => [row, (error as Error).message])).toEqual([
@@ -34,7 +34,7 @@ describe("writeAround", () => {
     expect(calls.length).toBeLessThan(50);
   });
 
-  it("gives up after sixteen: what is left is tried another time", async () => {
+  it("writeAround stops after sixteen faulty rows and leaves the rest to a later try", async () => {
     const { calls, write } = poison(...rows);
     const { done, faults, written } = await writeAround(rows, write);
     expect([done.length, faults.length, written]).toEqual([0, 16, 0]);
@@ -46,7 +46,7 @@ describe("writeAround", () => {
     ["of a deadlock", Object.assign(new Error("deadlock"), { code: "40P01" })],
     ["of the statement itself", Object.assign(new Error("no such column"), { code: "42703" })],
     ["of too little memory", Object.assign(new Error("out of memory"), { code: "53200" })],
-  ])("throws an error %s at once", async (_whose, error) => {
+  ])("writeAround throws an error %s at once", async (_whose, error) => {
     let calls = 0;
     const write = async (): Promise<never> => {
       calls += 1;

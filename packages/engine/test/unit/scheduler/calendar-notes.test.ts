@@ -15,8 +15,8 @@ const closedOn = (...dates: string[]) => {
   return compileSchedule(spec, { jobId: "01a1e04f-1f34-7492-b8bd-1963de03fa5e", calendars });
 };
 
-describe("what calendars took from a schedule", () => {
-  it("is one range between two occurrences", () => {
+describe("removed occurrences", () => {
+  it("the occurrences that calendars removed between two occurrences are one range", () => {
     const schedule = closedOn("2026-05-01");
     const step = { spec, schedule, settledTo: midnight - hour, nominal: midnight + 24 * hour, isLast: true };
     expect(calendarNotes({ ...step, through: step.nominal })).toEqual([
@@ -24,7 +24,7 @@ describe("what calendars took from a schedule", () => {
     ]);
   });
 
-  it("leaves out the occurrence that the step settles, though a newer version of the calendar took it [INV-11]", () => {
+  it("the occurrence that a step decides is not noted as removed, although a newer version of the calendar removes it [INV-11]", () => {
     const schedule = closedOn("2026-05-01");
     const nominal = midnight + 2 * hour;
     const one = { spec, schedule, nominal, through: nominal, isLast: false };
@@ -37,7 +37,7 @@ describe("what calendars took from a schedule", () => {
   });
 });
 
-describe("what a roll merged", () => {
+describe("merged occurrences", () => {
   const week: ScheduleSpec = {
     kind: "cron",
     cron: "0 * * * *",
@@ -52,7 +52,7 @@ describe("what a roll merged", () => {
   const monday = Date.UTC(2026, 4, 4);
   const step = { spec: week, schedule, settledTo: monday - 1, nominal: monday, isLast: false };
 
-  it("has an entry each while it is little", () => {
+  it("a few merged occurrences get one entry each", () => {
     const merged = calendarNotes({ ...step, through: monday });
     expect(merged).toEqual(
       [monday - 48 * hour, monday - 24 * hour].map((at) => ({
@@ -65,7 +65,7 @@ describe("what a roll merged", () => {
     );
   });
 
-  it("is counted whole when a step passes over months, in one entry [INV-11]", () => {
+  it("the merged occurrences of months are counted completely, in one entry [INV-11]", () => {
     const through = monday + 60 * 24 * hour;
     const last = monday + 8 * 7 * 24 * hour - hour;
     expect(calendarNotes({ ...step, through })).toEqual([

@@ -38,7 +38,7 @@ const range = (count: number): number[] => Array.from({ length: count }, (_, ind
 const idsOf = (jobs: readonly DueJob[]): string[] => jobs.map((one) => one.jobId);
 
 describe("DueWindow", () => {
-  it("gives what is due, once, and nothing early [INV-5]", () => {
+  it("the window gives each due entry once, and none early [INV-5]", () => {
     const window = new DueWindow({ now: start });
     window.putJob(job(1, { fireAt: start + 10 }));
     window.putJob(job(2, { fireAt: start + 11 }));
@@ -52,7 +52,7 @@ describe("DueWindow", () => {
     expect(window.size).toBe(1);
   });
 
-  it("takes high priority first out of a herd that is larger than a batch", () => {
+  it("the window gives high priority first if more entries are due than fit a batch", () => {
     const window = new DueWindow({ now: start });
     for (const id of range(5_000)) window.putJob(job(id, { class: id >= 4_900 ? 0 : 1 }));
     const { jobs } = window.takeDue(start, 200);
@@ -61,7 +61,7 @@ describe("DueWindow", () => {
     expect(window.nextDue).toBeLessThanOrEqual(start);
   });
 
-  it("takes a high-priority job that comes due while a herd drains in the very next batch", () => {
+  it("a high-priority job that becomes due during a herd is in the next batch", () => {
     const window = new DueWindow({ now: start });
     for (const id of range(5_000)) window.putJob(job(id));
     window.takeDue(start, 200);
@@ -69,7 +69,7 @@ describe("DueWindow", () => {
     expect(idsOf(window.takeDue(start + 1_000, 200).jobs)[0]).toBe("job-9999");
   });
 
-  it("keeps a share of every batch for each class, so that none starves", () => {
+  it("every batch has a share of each class, so that none starves", () => {
     const window = new DueWindow({ now: start });
     for (const id of range(3_000)) window.putJob(job(id, { class: id % 3 }));
     const { jobs } = window.takeDue(start, 160);
@@ -77,14 +77,14 @@ describe("DueWindow", () => {
     expect([countOf(0), countOf(1), countOf(2)]).toEqual([130, 20, 10]);
   });
 
-  it("uses the whole batch for whatever class has something", () => {
+  it("a batch is filled from the classes that have due entries", () => {
     const window = new DueWindow({ now: start });
     for (const id of range(100)) window.putJob(job(id, { class: 2 }));
     expect(window.takeDue(start, 60).jobs).toHaveLength(60);
     expect(window.takeDue(start, 60).jobs).toHaveLength(40);
   });
 
-  it("goes by the second, and within one in the order in which the jobs were made: they share pages", () => {
+  it("due jobs are ordered by second, and within a second by creation, because such jobs share pages", () => {
     const window = new DueWindow({ now: start });
     const idOf = (madeAt: number): string => `${madeAt.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
     const made = range(64).map((index) => (index * 37) % 64);
@@ -94,7 +94,7 @@ describe("DueWindow", () => {
     expect(taken).toEqual(inOrder.map(idOf));
   });
 
-  it("takes nothing from a read that was in hand since it began: the read may be older than what became of it", async () => {
+  it("rows of a read are ignored for entries that were written since the read began", async () => {
     const window = new DueWindow({ now: start });
     for (const id of range(3)) window.putJob(job(id));
     const early = window.takeDue(start, 1);
@@ -115,7 +115,7 @@ describe("DueWindow", () => {
     expect(stale[3]).toBe(false);
   });
 
-  it("gives two lanes no shard in common", () => {
+  it("two lanes have no shard in common", () => {
     const window = new DueWindow({ now: start, lanes: 2 });
     for (const id of range(2_000)) window.putJob(job(id));
     const [even, odd] = [0, 1].map((lane) => window.takeDue(start, 10_000, lane).jobs);
@@ -125,7 +125,7 @@ describe("DueWindow", () => {
     expect(odd?.every((one) => one.shard % 2 === 1)).toBe(true);
   });
 
-  it("replaces an entry whose version or time changed, also one that is ready", () => {
+  it("an entry whose version or time changed is replaced, also if it is due", () => {
     const window = new DueWindow({ now: start });
     window.putJob(job(1, { fireAt: start + 5 }));
     window.putJob(job(1, { fireAt: start + 5_000 }));
@@ -141,7 +141,7 @@ describe("DueWindow", () => {
     expect(window.size).toBe(0);
   });
 
-  it("forgets shards that moved away, whether their jobs wait or are ready", () => {
+  it("the window drops the entries of lost shards, whether they wait or are due", () => {
     const window = new DueWindow({ now: start });
     for (const id of range(10)) window.putJob(job(id, { shard: id % 2, fireAt: start + (id < 5 ? 0 : 1_000) }));
     window.takeDue(start, 1);
@@ -151,7 +151,7 @@ describe("DueWindow", () => {
     expect(window.nextDue).toBe(-1);
   });
 
-  it("is bounded: what does not fit is refused, what it knows can still change", () => {
+  it("a full window refuses new entries and still replaces known ones", () => {
     const window = new DueWindow({ now: start, capacity: 3 });
     expect(range(4).map((id) => window.putJob(job(id)))).toEqual([true, true, true, false]);
     expect(window.room).toBe(0);
@@ -161,7 +161,7 @@ describe("DueWindow", () => {
     expect(window.putJob(job(3))).toBe(true);
   });
 
-  it("holds what was put and neither taken nor dropped, whatever the order of calls", () => {
+  it("the window holds every entry that was put and neither taken nor dropped, in any order of calls", () => {
     const call = fc.oneof(
       fc.record({ kind: fc.constant("put" as const), id: fc.nat(20), version: fc.nat(3), due: fc.nat(20) }),
       fc.record({ kind: fc.constant("take" as const), now: fc.nat(25), max: fc.nat(5), lane: fc.nat(1) }),

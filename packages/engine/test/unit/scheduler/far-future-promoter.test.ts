@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
-import { FarFuturePromoter, type FarFuturePromoterOptions } from "../../../src/scheduler/far-future-promoter.js";
+import { FarFuturePromoter } from "../../../src/scheduler/far-future-promoter.js";
 import type { FarFutureStore, FarFutureRun, ShardFrom } from "@carillon/store";
 import { membershipOf } from "../../../src/cluster/coordinator.js";
 
@@ -71,20 +71,23 @@ beforeEach(() => {
   store = new FarFutureRows();
   [events, announced] = [[], []];
   epochs = new Map([1, 2, 3].map((shard) => [shard, 5]));
-  const options: FarFuturePromoterOptions = {
-    store: store,
+  promoter = new FarFuturePromoter({
+    store: { farFuture: store },
     now: () => store.now,
     membership: () => membershipOf("n", epochs),
-    onQueued: (runs) => announced.push(...runs.map((run) => `queued ${run.id}`)),
-    onDueRuns: (runs) => announced.push(...runs.map((run) => `due ${run.id}`)),
-    onEvent: (event) => events.push(event),
-    limits,
-  };
-  promoter = new FarFuturePromoter(options);
+    emit: (event) => events.push(event),
+    limits: { farFuture: limits },
+    loops: { register: () => undefined, wake: () => undefined },
+    wakeups: {
+      on: () => undefined,
+      runsQueued: (runs) => announced.push(...runs.map((run) => `queued ${run.id}`)),
+      runsDue: (runs) => announced.push(...runs.map((run) => `due ${run.id}`)),
+    },
+  });
 });
 
 describe("FarFuturePromoter", () => {
-  it("promotes the runs that are due within its lead time and leaves the rest", async () => {
+  it("the promoter promotes the runs that are due within its lead time and leaves the rest", async () => {
     for (const ms of [100, 299, 300, 5_000]) put(1, ms);
     expect(await tickUntilIdle()).toBe(2);
     expect(store.rows.map((row) => row.id)).toEqual(["1@300", "1@5000"]);
@@ -92,7 +95,7 @@ describe("FarFuturePromoter", () => {
     expect(events).toEqual([{ type: "runs.moved", count: 2 }]);
   });
 
-  it("promotes overdue runs first, in bounded batches, and announces them to the workers", async () => {
+  it("the promoter promotes overdue runs first, in bounded batches, and announces them to the workers", async () => {
     for (let i = 0; i < 5; i++) put(1, i);
     for (let i = 0; i < 5; i++) put(2, i - 1_000);
     put(3, 200);
@@ -109,7 +112,7 @@ describe("FarFuturePromoter", () => {
     expect(store.rows).toEqual([]);
   });
 
-  it("continues where the last promotion ended and does not read promoted rows again", async () => {
+  it("the promoter continues where the last promotion ended and does not read promoted rows again", async () => {
     for (let i = 0; i < 9; i++) put(1, i * 10);
     await tickUntilIdle();
     expect(store.promotions.map((promotion) => promotion.from[0]?.[1])).toEqual(
@@ -122,7 +125,7 @@ describe("FarFuturePromoter", () => {
     expect(second?.shards.find((one) => one.shard === 1)?.from).toBe(first?.until);
   });
 
-  it("finds a run that was committed late by its full scan", async () => {
+  it("the promoter finds a run that was committed late by its full scan", async () => {
     await tickUntilIdle();
     put(1, 400);
     store.now += 150;
@@ -136,7 +139,7 @@ describe("FarFuturePromoter", () => {
     expect(announced).toContain("queued committed late");
   });
 
-  it("runs an expensive full scan less often", async () => {
+  it("the promoter runs an expensive full scan less often", async () => {
     store.scanCostMs = 500;
     await promoter.tick();
     store.scanCostMs = 0;
@@ -154,7 +157,7 @@ describe("FarFuturePromoter", () => {
     expect(fullScans()).toBe(2);
   });
 
-  it("continues its scans from where they were after a failed full scan, and repeats that one later", async () => {
+  it("the promoter continues its scans from where they were after a failed full scan, and repeats that one later", async () => {
     await tickUntilIdle();
     put(1, limits.fullScanIntervalMs + 200);
     store.now += limits.fullScanIntervalMs;
@@ -169,14 +172,14 @@ describe("FarFuturePromoter", () => {
     expect(store.scans.at(-1)?.shards.every((one) => one.from === 0)).toBe(true);
   });
 
-  it("scans a bounded number of shards per statement [INV-12]", async () => {
+  it("the promoter scans a bounded number of shards per statement [INV-12]", async () => {
     for (let shard = 4; shard <= 8; shard++) epochs.set(shard, 5);
     put(8, 0);
     expect(await tickUntilIdle()).toBe(1);
     expect(store.scans.map((scan) => scan.shards.length)).toEqual([3, 3, 2]);
   });
 
-  it("reads a regained shard from its beginning and forgets a lost one", async () => {
+  it("the promoter reads a regained shard from its beginning and forgets a lost one", async () => {
     await tickUntilIdle();
     put(1, -50);
     put(2, 0);
@@ -187,7 +190,7 @@ describe("FarFuturePromoter", () => {
     expect(store.rows.map((row) => row.shard)).toEqual([2]);
   });
 
-  it("promotes nothing in a shard that it lost after the scan", async () => {
+  it("the promoter promotes nothing in a shard that it lost after the scan", async () => {
     for (let i = 0; i < 20; i++) put(1, i);
     await promoter.tick();
     epochs.delete(1);
@@ -195,7 +198,7 @@ describe("FarFuturePromoter", () => {
     expect(promoter.idleMs).toBe(limits.scanIntervalMs);
   });
 
-  it("emits write.refused when a scan found a run and none was promoted, and tries again", async () => {
+  it("the promoter emits write.refused when a scan found a run and none was promoted, and tries again", async () => {
     put(1, 0);
     store.isFenced = true;
     await promoter.tick();
@@ -205,7 +208,7 @@ describe("FarFuturePromoter", () => {
     expect(await tickUntilIdle()).toBe(1);
   });
 
-  it("tries again after a promotion whose outcome is unknown", async () => {
+  it("the promoter tries again after a promotion whose outcome is unknown", async () => {
     put(1, 0);
     store.failure = new Error("connection lost");
     await expect(promoter.tick()).rejects.toThrow("connection lost");
@@ -214,7 +217,7 @@ describe("FarFuturePromoter", () => {
     expect(await tickUntilIdle()).toBe(1);
   });
 
-  it("scans every shard again without delay when the clock goes back", async () => {
+  it("the promoter scans every shard again without delay when the clock goes back", async () => {
     await tickUntilIdle();
     store.now -= 3_600_000;
     put(1, 200);
@@ -222,7 +225,7 @@ describe("FarFuturePromoter", () => {
     expect(await tickUntilIdle()).toBe(1);
   });
 
-  it("pauses between promotions as long as they take while no run is urgent", async () => {
+  it("the promoter pauses between promotions as long as they take while no run is urgent", async () => {
     for (let i = 0; i < 9; i++) put(1, 250);
     const promote = store.promote.bind(store);
     store.promote = (...args) => {

@@ -85,8 +85,8 @@ function readBack({
   return read;
 }
 
-describe("the columns of a fire", () => {
-  it("contain the values of each row once", () => {
+describe("fire columns", () => {
+  it("the columns of a fire contain each row once", () => {
     fc.assert(
       fc.property(rows, (list) => {
         const expected = list.map(({ job, runId, next, catchUpTo, rank }): [string, string[]] => [
@@ -109,7 +109,7 @@ describe("the columns of a fire", () => {
     );
   });
 
-  it("contain a value that a herd shares once", () => {
+  it("the columns of a fire contain the common values of a herd once", () => {
     const [one] = fc.sample(row, { numRuns: 1, seed: 1 });
     if (one === undefined) throw new Error("fast-check made no row");
     const herd = Array.from({ length: 2_000 }, (_, nth) => ({

@@ -42,7 +42,7 @@ const window = fc
     scope: { queue: "q" },
     time: { kind: "once", from: start + from, to: start + from + length },
   }));
-/** When somebody looks: pauses between two looks, mostly short, at times half a day. */
+/** The pauses between two calls: mostly short, sometimes half a day. */
 const looks = fc.array(fc.oneof(fc.integer({ min: 1, max: 120_000 }), fc.integer({ min: 1, max: 12 * hourMs })), {
   minLength: 1,
   maxLength: 40,
@@ -67,7 +67,7 @@ class Walk {
     this.#fireAt = this.#nominal + schedule.jitterAt(this.#nominal);
   }
 
-  look(now: number): void {
+  planAt(now: number): void {
     for (let steps = 0; this.#nominal !== -1 && this.#fireAt <= now; steps += 1) {
       if (steps > 5_000) return void this.broken.add("comes to an end");
       this.#step(now);
@@ -99,13 +99,13 @@ class Walk {
   }
 }
 
-describe("planDue, asked again and again while time passes", () => {
-  it("settles every occurrence once, none before its time and none in an open window [INV-5] [INV-11]", () => {
+describe("planDue", () => {
+  it("repeated calls of planDue decide every occurrence once, none before its time and none in an open window [INV-5] [INV-11]", () => {
     fc.assert(
       fc.property(spec, policy, fc.array(window, { maxLength: 3 }), looks, (schedule, said, windows, pauses) => {
         const walk = new Walk(compileSchedule(schedule, { jobId }), firingPolicy(said), windows);
         let now = start;
-        for (const pause of pauses) walk.look((now += pause));
+        for (const pause of pauses) walk.planAt((now += pause));
         walk.checkAllSettled(now);
         expect([...walk.broken]).toEqual([]);
       }),

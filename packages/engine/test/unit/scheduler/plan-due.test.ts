@@ -49,12 +49,15 @@ function window(mode: "hold" | "skip", from: string, to: string, name = "upgrade
   return { name, mode, scope: { queue: "default" }, time: { kind: "once", from: at(from), to: at(to) } };
 }
 
-describe("an occurrence within the misfire threshold", () => {
-  it.each(["run_once", "skip", "run_all"] as const)("is fired, and the next one comes in its turn (%s)", (misfire) => {
-    expect(plan({ schedule: minutely, policy: { misfire } }, "10:00", "10:01")).toEqual(fires("10:01"));
-  });
+describe("occurrences within the misfire threshold", () => {
+  it.each(["run_once", "skip", "run_all"] as const)(
+    "an occurrence within the misfire threshold is fired, and the next one follows in its turn (%s)",
+    (misfire) => {
+      expect(plan({ schedule: minutely, policy: { misfire } }, "10:00", "10:01")).toEqual(fires("10:01"));
+    },
+  );
 
-  it("is judged by the time at which jitter lets it fire", () => {
+  it("lateness counts from the time at which jitter lets the occurrence fire", () => {
     const jittered = cron("0 * * * *", { jitterMs: 1_800_000 });
     const jitter = compileSchedule(jittered, { jobId }).jitterAt(at("10:00"));
     const policy = { misfire: "skip" } as const;
@@ -66,25 +69,25 @@ describe("an occurrence within the misfire threshold", () => {
     );
   });
 
-  it("waits for its jitter, whoever asks too early", () => {
+  it("an occurrence is not fired before its jitter has passed", () => {
     const jittered = cron("0 * * * *", { jitterMs: 1_800_000 });
     const until = at("10:00") + compileSchedule(jittered, { jobId }).jitterAt(at("10:00"));
     expect(until).toBeGreaterThan(at("10:00"));
     expect(planDue(facts({ schedule: jittered }, at("10:00")), at("10:00"))).toEqual({ kind: "hold", until });
   });
 
-  it("of a schedule that ends is the last", () => {
+  it("the last occurrence of a schedule leaves no next time", () => {
     const ending = cron("* * * * *", { endsAt: at("10:00") });
     expect(plan({ schedule: ending }, "10:00", "10:00")).toEqual({ kind: "fire", next: null, catchUpTo: null });
   });
 
-  it("of a single instant leaves nothing", () => {
+  it("a schedule of a single instant leaves no next time", () => {
     expect(plan({ schedule: { kind: "at", at: at("10:00") } }, "10:00", "10:00")).toMatchObject({ next: null });
   });
 });
 
 describe("misfire run_once", () => {
-  it("passes over all but the latest", () => {
+  it("misfire run_once skips all late occurrences except the latest", () => {
     expect(plan({ schedule: minutely }, "10:00", "10:30:10")).toEqual({
       kind: "pass",
       through: at("10:29"),
@@ -97,31 +100,31 @@ describe("misfire run_once", () => {
     expect(plan({ schedule: minutely }, "10:30", "10:30:10")).toEqual(fires("10:31"));
   });
 
-  it("fires the only one that is late, however late, inside the catch-up window", () => {
+  it("misfire run_once fires a single late occurrence inside the catch-up window, however late it is", () => {
     expect(plan({ schedule: daily }, "03:00", "23:00")).toMatchObject({ kind: "fire" });
     expect(plan({ schedule: { kind: "at", at: at("03:00") } }, "03:00", "23:00")).toMatchObject({ kind: "fire" });
   });
 
-  it("fires nothing that is older than the catch-up window", () => {
+  it("misfire run_once fires nothing that is older than the catch-up window", () => {
     const policy = { catchupWindowMs: 3_600_000 };
     expect(plan({ schedule: daily, policy }, "03:00", "04:00:01")).toMatchObject({ kind: "pass", count: 1 });
     expect(plan({ schedule: daily, policy }, "03:00", "04:00")).toMatchObject({ kind: "fire" });
   });
 
-  it("with nothing left after the old ones ends the schedule, all of them counted", () => {
+  it("misfire run_once ends a schedule whose occurrences are all too old, and counts all of them", () => {
     const ended = cron("* * * * *", { endsAt: at("03:10") });
     const plan10 = plan({ schedule: ended, policy: { catchupWindowMs: 60_000 } }, "03:01", "10:00");
     expect(plan10).toMatchObject({ kind: "pass", through: at("03:10"), count: 10, next: null });
   });
 
-  it("fires an occurrence that the schedule no longer knows rather than lose it", () => {
+  it("misfire run_once fires a stored occurrence that the schedule no longer has", () => {
     expect(plan({ schedule: cron("0 12 * * *", { startsAt: at("12:00") }) }, "10:00", "10:02")).toMatchObject({
       kind: "fire",
       next: next("12:00"),
     });
   });
 
-  it("counts a month of seconds at once", () => {
+  it("misfire run_once counts the missed seconds of a month in one step", () => {
     const begin = Date.UTC(2026, 0, 1);
     const late = planDue(facts({ schedule: cron("* * * * * *") }, begin), begin + 30 * 86_400_000);
     expect(late).toMatchObject({ kind: "pass", count: 30 * 86_400 });
@@ -129,7 +132,7 @@ describe("misfire run_once", () => {
 });
 
 describe("misfire skip", () => {
-  it("passes over what is later than the threshold and fires the rest in order", () => {
+  it("misfire skip skips occurrences later than the threshold and fires the rest in order", () => {
     const one = { schedule: minutely, policy: { misfire: "skip", misfireThresholdMs: 150_000 } } as const;
     expect(plan(one, "10:00", "10:30:10")).toMatchObject({
       kind: "pass",
@@ -141,7 +144,7 @@ describe("misfire skip", () => {
     expect(plan(one, "10:28", "10:30:10")).toEqual(fires("10:29"));
   });
 
-  it("fires nothing of a schedule that ended meanwhile", () => {
+  it("misfire skip fires nothing of a schedule that has ended meanwhile", () => {
     const one = { schedule: cron("* * * * *", { endsAt: at("10:05") }), policy: { misfire: "skip" } } as const;
     expect(plan(one, "10:00", "10:30")).toMatchObject({ kind: "pass", count: 6, through: at("10:05"), next: null });
   });
@@ -150,7 +153,7 @@ describe("misfire skip", () => {
 describe("misfire run_all", () => {
   const policy = { misfire: "run_all", maxCatchupRuns: 5, catchupPerSecond: 2 } as const;
 
-  it("passes over what is more than the cap, and catches up with the rest", () => {
+  it("misfire run_all skips the occurrences beyond its cap and catches up with the rest", () => {
     expect(plan({ schedule: minutely, policy }, "10:00", "10:30:10")).toMatchObject({
       kind: "pass",
       through: at("10:25"),
@@ -160,7 +163,7 @@ describe("misfire run_all", () => {
     });
   });
 
-  it("fires them at the rate that the job allows", () => {
+  it("misfire run_all fires at the rate of the job", () => {
     const first = plan({ schedule: minutely, policy }, "10:26", "10:30:10");
     expect(first).toEqual({
       kind: "fire",
@@ -171,7 +174,7 @@ describe("misfire run_all", () => {
     expect(last).toEqual(fires("10:31"));
   });
 
-  it("fires nothing that is older than the catch-up window when it begins", () => {
+  it("misfire run_all fires nothing that is older than the catch-up window at its beginning", () => {
     const short = { ...policy, maxCatchupRuns: 1_000, catchupWindowMs: 600_000 };
     expect(plan({ schedule: minutely, policy: short }, "10:00", "10:30")).toMatchObject({
       kind: "pass",
@@ -180,7 +183,7 @@ describe("misfire run_all", () => {
     });
   });
 
-  it("passes over everything when even the latest is too old", () => {
+  it("misfire run_all skips everything if even the latest occurrence is too old", () => {
     const short = { ...policy, catchupWindowMs: 60_000 };
     expect(plan({ schedule: hourly, policy: short }, "08:00", "10:30")).toMatchObject({
       kind: "pass",
@@ -190,27 +193,27 @@ describe("misfire run_all", () => {
   });
 });
 
-describe("a catch-up that was asked for", () => {
-  it("fires occurrences up to its end however late they are, and whatever the policy", () => {
+describe("a requested catch-up", () => {
+  it("a requested catch-up fires occurrences up to its end, however late they are, under every misfire policy", () => {
     const one = { schedule: daily, policy: { misfire: "skip", catchupWindowMs: 0 }, catchUpTo: at("03:00") } as const;
     expect(plan(one, "03:00", "23:00")).toMatchObject({ kind: "fire" });
   });
 
-  it("ends with the last of them", () => {
+  it("a requested catch-up ends with its last occurrence", () => {
     const one = { schedule: hourly, policy: { misfire: "skip" }, catchUpTo: at("08:00") } as const;
     expect(plan(one, "09:00", "10:30")).toMatchObject({ kind: "pass", reason: "missed" });
   });
 
-  it("waits while a maintenance window is open", () => {
+  it("a requested catch-up waits while a maintenance window is open", () => {
     const one = { schedule: hourly, catchUpTo: at("08:00"), windows: [window("skip", "10:00", "11:00")] };
     expect(plan(one, "08:00", "10:30")).toEqual({ kind: "hold", until: at("11:00") });
   });
 });
 
-describe("a maintenance window that skips", () => {
+describe("skipping windows", () => {
   const windows = [window("skip", "02:00", "04:00")];
 
-  it("drops what is due inside it, in one step up to now", () => {
+  it("a skipping window drops the occurrences inside it, in one step up to now", () => {
     expect(plan({ schedule: minutely, windows }, "02:00", "02:00:05")).toMatchObject({
       kind: "pass",
       through: at("02:00"),
@@ -226,11 +229,11 @@ describe("a maintenance window that skips", () => {
     });
   });
 
-  it("holds what was due before it and is late", () => {
+  it("a skipping window holds late occurrences that were due before it", () => {
     expect(plan({ schedule: hourly, windows }, "01:00", "02:30")).toEqual({ kind: "hold", until: at("04:00") });
   });
 
-  it("does not drop what a window after it holds", () => {
+  it("a skipping window does not drop the occurrences that a following window holds", () => {
     const both = [...windows, window("hold", "04:00", "06:00", "backup")];
     expect(plan({ schedule: hourly, windows: both }, "02:00", "07:30")).toMatchObject({
       reason: "window",
@@ -240,7 +243,7 @@ describe("a maintenance window that skips", () => {
     });
   });
 
-  it("is not where run_once finds its latest", () => {
+  it("run_once does not choose an occurrence inside a skipping window as the latest", () => {
     const early = [window("skip", "02:00", "03:30")];
     expect(plan({ schedule: hourly, windows: early }, "00:00", "03:45")).toMatchObject({
       kind: "pass",
@@ -252,10 +255,10 @@ describe("a maintenance window that skips", () => {
   });
 });
 
-describe("a maintenance window that holds", () => {
+describe("holding windows", () => {
   const windows = [window("hold", "02:00", "04:00")];
 
-  it("is asked for its end as of now alone: windows without end are followed once for all that wait for them", () => {
+  it("the end of a holding window is computed once per plan, also for windows without an end", () => {
     const asked: number[] = [];
     const one = facts({ schedule: minutely, windows: [window("hold", "09:00", "11:00")] }, at("10:00"));
     const windowAt: DueFacts["windowAt"] = (instant) => {
@@ -273,15 +276,18 @@ describe("a maintenance window that holds", () => {
     expect(new Set(asked)).toEqual(new Set([at("10:30")]));
   });
 
-  it("lets what is due inside it wait for its end", () => {
+  it("a holding window holds the occurrences inside it until its end", () => {
     expect(plan({ schedule: daily, windows }, "03:00", "03:00:01")).toEqual({ kind: "hold", until: at("04:00") });
   });
 
-  it.each(["run_once", "skip", "run_all"] as const)("then fires it, although it is late (%s)", (misfire) => {
-    expect(plan({ schedule: daily, windows, policy: { misfire } }, "03:00", "04:00")).toMatchObject({ kind: "fire" });
-  });
+  it.each(["run_once", "skip", "run_all"] as const)(
+    "a held occurrence is fired after the window, although it is late (%s)",
+    (misfire) => {
+      expect(plan({ schedule: daily, windows, policy: { misfire } }, "03:00", "04:00")).toMatchObject({ kind: "fire" });
+    },
+  );
 
-  it("fires the latest of several, and the others are in the ledger under its name", () => {
+  it("the latest of several held occurrences is fired, and the ledger has the others with the window's name", () => {
     expect(plan({ schedule: hourly, windows }, "02:00", "04:00")).toMatchObject({
       kind: "pass",
       reason: "window",
@@ -292,7 +298,7 @@ describe("a maintenance window that holds", () => {
     });
   });
 
-  it("does not give its name to what was missed after it", () => {
+  it("occurrences that were missed after a holding window do not get its name", () => {
     expect(plan({ schedule: hourly, windows }, "02:00", "10:10")).toMatchObject({
       reason: "window",
       through: at("03:00"),
@@ -305,7 +311,7 @@ describe("a maintenance window that holds", () => {
     });
   });
 
-  it("that was opened while an occurrence was late holds that too", () => {
+  it("a holding window that begins while an occurrence is late holds that occurrence", () => {
     expect(plan({ schedule: hourly, windows }, "01:00", "02:00:01")).toEqual({ kind: "hold", until: at("04:00") });
   });
 });

@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { PoisonJobs } from "../../../src/scheduler/poison-jobs.js";
 
-describe("a job whose fire failed while nothing else was written", () => {
-  it("is at fault when others were written since", () => {
-    const suspects = new PoisonJobs();
-    expect(suspects.isPoison("a", 0)).toBe(false);
-    expect(suspects.isPoison("a", 100)).toBe(false);
-    suspects.countWritten(1);
-    expect(suspects.isPoison("a", 200)).toBe(true);
+describe("PoisonJobs", () => {
+  it("a job whose fire failed is poison if other rows were written since", () => {
+    const poison = new PoisonJobs();
+    expect(poison.isPoison("a", 0)).toBe(false);
+    expect(poison.isPoison("a", 100)).toBe(false);
+    poison.countWritten(1);
+    expect(poison.isPoison("a", 200)).toBe(true);
   });
 
-  it("is not at fault for what was written before", () => {
-    const suspects = new PoisonJobs();
-    suspects.countWritten(10);
-    expect(suspects.isPoison("a", 0)).toBe(false);
-    suspects.countWritten(0);
-    expect(suspects.isPoison("a", 100)).toBe(false);
+  it("rows that were written before the first failure do not make a job poison", () => {
+    const poison = new PoisonJobs();
+    poison.countWritten(10);
+    expect(poison.isPoison("a", 0)).toBe(false);
+    poison.countWritten(0);
+    expect(poison.isPoison("a", 100)).toBe(false);
   });
 
-  it("is at fault after a minute, alone as it is", () => {
-    const suspects = new PoisonJobs();
-    expect(suspects.isPoison("a", 0)).toBe(false);
-    expect(suspects.isPoison("a", 59_999)).toBe(false);
-    expect(suspects.isPoison("a", 60_000)).toBe(true);
+  it("a job that has failed for a minute is poison, also if no other row was written", () => {
+    const poison = new PoisonJobs();
+    expect(poison.isPoison("a", 0)).toBe(false);
+    expect(poison.isPoison("a", 59_999)).toBe(false);
+    expect(poison.isPoison("a", 60_000)).toBe(true);
   });
 });

@@ -41,11 +41,11 @@ function setUp(shards: number, limits: Partial<ReadLimits> = {}) {
     );
   };
   const window = new DueWindow({ now: start });
-  const reader = new ShardReader({
+  const membership = membershipOf("node", new Map(range(shards).map((shard) => [shard, 1])));
+  const context = { now: () => now, membership: () => membership };
+  const reader = new ShardReader(context, {
     store: { load, loadRuns: async () => [] },
     window,
-    now: () => now,
-    membership: () => membershipOf("node", new Map(range(shards).map((shard) => [shard, 1]))),
     limits: { windowMs: 30_000, windowEntries: 1_000, rereadAfterMs: 100, ...limits },
   });
   return {
@@ -66,7 +66,7 @@ function setUp(shards: number, limits: Partial<ReadLimits> = {}) {
 }
 
 describe("ShardReader", () => {
-  it("reads every shard at once and again each half window, some at a time", async () => {
+  it("the reader reads every shard at the start and again each half window, a few shards per statement", async () => {
     const { reader, reads, readAll, move, now } = setUp(200);
     await readAll();
     expect(reads.flat().toSorted((a, b) => a - b)).toEqual(range(200));
@@ -78,7 +78,7 @@ describe("ShardReader", () => {
     expect(reads.flat()).toHaveLength(200);
   });
 
-  it("looks at everything at once when the clock has gone back, and takes hints again [INV-9]", async () => {
+  it("the reader reads everything when the clock has gone back, and serves requested reads again [INV-9]", async () => {
     const { reader, reads, readAll, move } = setUp(10);
     move(3_600_000);
     await readAll();
@@ -94,7 +94,7 @@ describe("ShardReader", () => {
     expect(reads).toEqual([[4]]);
   });
 
-  it("holds the nearest of a shard that has more than its share, and reads on as it drains until all has come", async () => {
+  it("the reader holds the nearest rows of a shard with more rows than its share, and reads on as they drain until the end", async () => {
     const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
     for (const id of range(500)) put(job(id, { fireAt: start - 1_000 + (id % 7) }));
     const taken: string[] = [];
@@ -113,7 +113,7 @@ describe("ShardReader", () => {
     );
   });
 
-  it("reads on as one class drains, whatever is held of the others [INV-1]", async () => {
+  it("the reader reads on as one class drains, however many rows of other classes it holds [INV-1]", async () => {
     const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
     for (const id of range(10)) put(job(id, { class: 0, fireAt: start + 20_000 }));
     for (const id of range(100)) put(job(100 + id, { class: 2, fireAt: start - 1_000 }));
@@ -128,7 +128,7 @@ describe("ShardReader", () => {
     expect(taken).toBe(100);
   });
 
-  it("admits what is due before the end of what it knows of a shard; the rest comes by a read", async () => {
+  it("the reader admits rows that are due before the end of its last read of the shard, and reads the rest later", async () => {
     const { put, readAll, reader } = setUp(2, { windowEntries: 40 });
     for (const id of range(100)) put(job(id, { fireAt: start + 1_000 + id }));
     await readAll();
@@ -138,7 +138,7 @@ describe("ShardReader", () => {
     expect(reader.admits({ shard: 1, at: start + 30_001, queue: 1 })).toBe(false);
   });
 
-  it("reads a class to its own limit, so that a herd of another class does not hide it", async () => {
+  it("each class is read up to its own limit, so that a herd of another class does not hide it", async () => {
     const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
     for (const id of range(100)) put(job(id));
     put(job(1_000, { class: 0, fireAt: start + 5 }));
@@ -146,7 +146,7 @@ describe("ShardReader", () => {
     expect(window.takeDue(now() + 5, 10).jobs[0]).toMatchObject({ jobId: "job-1000" });
   });
 
-  it("lets a herd go first: a full look waits for it, though not for ever, and what is needed does not wait", async () => {
+  it("a full scan waits for a herd up to a bound, and needed reads do not wait", async () => {
     const { reader, window, readAll, reads, move, now } = setUp(10);
     await readAll();
     move(15_000);
@@ -163,7 +163,7 @@ describe("ShardReader", () => {
     expect(reads.flat().toSorted((a, b) => a - b)).toEqual(range(10));
   });
 
-  it("rests after a read that hints asked for, as long as that took several times over", async () => {
+  it("the reader pauses after a requested read for a multiple of its duration", async () => {
     const { reader, readAll, slow, move, now } = setUp(1);
     await readAll();
     slow(50);
@@ -178,7 +178,7 @@ describe("ShardReader", () => {
     expect(reader.nextRead).toBe(now() + 4);
   });
 
-  it("reads again what it could not read", async () => {
+  it("the reader repeats a failed read", async () => {
     const { reader, readAll, fail, put, window, move } = setUp(1);
     put(job(1));
     fail(new Error("away"));
@@ -189,7 +189,7 @@ describe("ShardReader", () => {
     expect(window.size).toBe(1);
   });
 
-  it("forgets shards that moved away", async () => {
+  it("the reader forgets lost shards", async () => {
     const { reader, put, readAll } = setUp(1, { windowEntries: 16 });
     for (const id of range(50)) put(job(id));
     await readAll();
@@ -198,7 +198,7 @@ describe("ShardReader", () => {
     expect(reader.admits({ shard: 0, at: start + 5, queue: 1 })).toBe(true);
   });
 
-  it("admits whatever lies in the window while its shard is read: the read may say that it saw everything", async () => {
+  it("the reader admits every row of the window while its shard is being read, because the read may report that it is complete", async () => {
     const { reader, put, readAll } = setUp(1, { windowEntries: 16 });
     for (const id of range(40)) put(job(id, { fireAt: start + 1_000 + id }));
     await readAll();

@@ -203,12 +203,12 @@ function skipOne(row: FireRow): FireRow {
 }
 
 describe("the judge of the simulated year", () => {
-  it("has nothing to say about the product", async () => {
+  it("the judge has no complaint about the product", async () => {
     const verdict = await verdictOf({});
     expect(verdict.report).toBe("");
   });
 
-  it.each(mutants)("complains about a store that $name", async ({ law, broken }) => {
+  it.each(mutants)("the judge complains about a store that $name", async ({ law, broken }) => {
     const { complaints, report } = await verdictOf(broken);
     expect(complaints.map((one) => one.law)).toContain(law);
     expect(report).toMatch(/^CARILLON_PROPERTY_SEED=7: \d+ complaints about \d+ jobs\n {2}\w+ at \d{4}-/);

@@ -12,7 +12,7 @@ const timeout = 180_000;
 
 describe("a simulated year", () => {
   it(
-    "of 1,000 random schedules has one run or one entry of the ledger for each occurrence, none early and none invented, whatever fails [INV-1] [INV-2] [INV-3] [INV-5] [INV-9] [INV-11]",
+    "a year of 1,000 random schedules has one run or one ledger entry per occurrence, none early and none without an occurrence, under all failures [INV-1] [INV-2] [INV-3] [INV-5] [INV-9] [INV-11]",
     async () => {
       const record = await liveAYear({ seed, jobs: 1_000, incidents: usualYear, losesHints: true });
       const verdict = judgeYear(record);
@@ -27,7 +27,7 @@ describe("a simulated year", () => {
         "refused due.pass",
         "run.late",
         "run.blocked",
-        "job.parked",
+        "job.quarantined",
       ];
       expect(bites.filter((bite) => !record.seen.has(bite))).toEqual([]);
       const reasons = new Set(record.ledger.map((range) => range.reason));
@@ -38,7 +38,7 @@ describe("a simulated year", () => {
   );
 
   it(
-    "in which nothing fails has a run for each occurrence at its time, but for what policies leave out [INV-11]",
+    "a year without failures has a run for each occurrence at its time, except those that policies skip [INV-11]",
     async () => {
       const record = await liveAYear({ seed, jobs: 150, incidents: quietYear });
       const verdict = judgeYear(record);
@@ -59,7 +59,7 @@ describe("a simulated year", () => {
   );
 
   it(
-    "is lived again in the same way under the same seed, and in another way under another",
+    "the same seed repeats a year exactly, and another seed gives another year",
     async () => {
       const live = async (under: number): Promise<string> => {
         const endsAt = yearStart + 40 * dayMs;

@@ -133,7 +133,7 @@ describe("metrics", () => {
     metrics.engineEvent({ type: "run.late", ...fired, lateMs: 90_000 });
     metrics.engineEvent({ type: "occurrence.missed", jobId: "j", count: 3 });
     metrics.engineEvent({ type: "occurrence.skipped", jobId: "j", reason: "overlap", count: 2 });
-    metrics.engineEvent({ type: "job.parked", jobId: "j", error: new Error("x") });
+    metrics.engineEvent({ type: "job.quarantined", jobId: "j", error: new Error("x") });
     metrics.engineEvent({ type: "scheduler.ticked", durationMs: 30, fired: 1, promoted: 0, passed: 0, loaded: 0 });
     metrics.engineEvent({ type: "run.claimed", ...run, waitedMs: -5 });
     metrics.engineEvent({ type: "run.finished", ...run, status: "failed", durationMs: 1_500 });

@@ -50,7 +50,7 @@ describe("the log", () => {
     const { logger, entry } = logged();
     const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const node = expect.stringMatching(/^node_[0-9a-z]{26}$/) as string;
-    logEngineEvent(logger, { type: "node.dead", nodeId: id, name: "b", by: "silence" });
+    logEngineEvent(logger, { type: "node.dead", nodeId: id, name: "b", by: "heartbeat_timeout" });
     expect(entry()).toMatchObject({ msg: "node.dead", node_id: node, name: "b" });
     logEngineEvent(logger, { type: "shards.taken_over", nodeId: id, from: id, count: 64, durationMs: 1 });
     expect(entry()).toMatchObject({ msg: "shards.taken_over", from: node });

@@ -31,8 +31,8 @@ async function sent(rows: readonly Row[]): Promise<unknown[]> {
   return answer.rows.map(({ t, n, b }) => [t, n, b]);
 }
 
-describe("columns as parameters", () => {
-  it("arrive unchanged, also texts with characters of the syntax", async () => {
+describe("column parameters", () => {
+  it("columns as parameters arrive unchanged, also texts with characters of the syntax", async () => {
     const texts = [
       "",
       " ",
@@ -57,7 +57,7 @@ describe("columns as parameters", () => {
     expect(await sent(rows)).toEqual(rows);
   });
 
-  it("arrive unchanged for arbitrary values", async () => {
+  it("columns as parameters arrive unchanged for arbitrary values", async () => {
     const text = fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => value.replaceAll("\0", ""));
     const row = fc.tuple(fc.option(text), fc.option(fc.double({ noNaN: true })), fc.option(fc.boolean()));
     await fc.assert(
@@ -68,7 +68,7 @@ describe("columns as parameters", () => {
     );
   });
 
-  it("may be empty", async () => {
+  it("columns as parameters may be empty", async () => {
     expect(await sent([])).toEqual([]);
   });
 });
@@ -93,8 +93,8 @@ async function sentBinary(rows: readonly Binary[]): Promise<unknown[]> {
   return answer.rows.map(({ u, g, f, n, s }) => [u, g, f, n, s]);
 }
 
-describe("arrays in PostgreSQL's binary form", () => {
-  it("arrive unchanged for arbitrary values", async () => {
+describe("binary arrays", () => {
+  it("arrays in PostgreSQL's binary form arrive unchanged for arbitrary values", async () => {
     const row = fc.tuple(
       fc.uuid(),
       fc.maxSafeInteger(),
@@ -110,14 +110,14 @@ describe("arrays in PostgreSQL's binary form", () => {
     );
   });
 
-  it("may repeat an id, write it in capitals, be empty", async () => {
+  it("arrays in PostgreSQL's binary form may repeat an id, write it in capitals, be empty", async () => {
     const id = "0190c8a5-7e3b-7c1d-9f00-abcdefabcdef";
     const rows = [id, id, id.toUpperCase(), id].map((one): Binary => [one, -1, 0.5, -2_147_483_648, -32_768]);
     expect(await sentBinary(rows)).toEqual(rows.map(([one, ...rest]) => [one.toLowerCase(), ...rest]));
     expect(await sentBinary([])).toEqual([]);
   });
 
-  it("refuse a value that is no uuid before anything is sent", () => {
+  it("arrays in PostgreSQL's binary form refuse a value that is no uuid before anything is sent", () => {
     for (const id of ["", "x", "0190c8a5-7e3b-7c1d-9f00-abcdefabcdeg", "0190c8a5-7e3b-7c1d-9f00-abcdefabcdef0"]) {
       expect(() => uuidArray([id])).toThrow(`not a uuid: ${id}`);
     }

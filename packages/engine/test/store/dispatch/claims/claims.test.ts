@@ -23,8 +23,8 @@ const success = (session: string, id: string, fence: number) => {
   } as const;
 };
 
-describe("claims", () => {
-  it("give two gateways disjoint runs, in rank order", async () => {
+describe("ClaimStore: claims", () => {
+  it("claims give two gateways disjoint runs, in rank order", async () => {
     for (let i = 0; i < 20; i++) await h.run({ rank: 100 - i });
     const [a, b] = [await h.session(), await h.session()];
     const [first, second] = await Promise.all([h.claim(a, 10), h.claim(b, 10)]);
@@ -33,14 +33,14 @@ describe("claims", () => {
     expect(first.map((run) => run.rank)).toEqual(first.map((run) => run.rank).sort((x, y) => x - y));
   });
 
-  it("give nothing to a session that was declared dead", async () => {
+  it("claims give nothing to a session that was declared dead", async () => {
     await h.run();
     const session = await h.session();
     await h.store.sessions.close(session);
     expect(await h.claim(session, 10)).toEqual([]);
   });
 
-  it("exclude the death of their session: the later of the two matches no row [INV-6]", async () => {
+  it("claims exclude the death of their session: the later of the two matches no row [INV-6]", async () => {
     const id = await h.run();
     const session = await h.session();
     let late: Promise<readonly unknown[]> = Promise.resolve([]);
@@ -53,20 +53,20 @@ describe("claims", () => {
     expect((await h.store.reads.live(1, [id]))[0]?.status).toBe("queued");
   });
 
-  it("never take a run before its time [INV-5]", async () => {
+  it("claims never take a run before its time [INV-5]", async () => {
     await h.run({ runAt: Date.now() + 3_600_000 });
     expect(await h.claim(await h.session(), 10)).toEqual([]);
   });
 
-  it("never cross namespaces [INV-7]", async () => {
+  it("claims never cross namespaces [INV-7]", async () => {
     await h.db.query({ text: "insert into carillon.namespace (name) values ('other')" });
     await h.run({ namespaceId: 2 });
     expect(await h.claim(await h.session(), 10)).toEqual([]);
   });
 });
 
-describe("the completion of a run", () => {
-  it("moves the run into history once, and a second one changes nothing [INV-4]", async () => {
+describe("ClaimStore: completions", () => {
+  it("the completion of a run moves it into history once, and a second completion changes nothing [INV-4]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -79,7 +79,7 @@ describe("the completion of a run", () => {
     expect(await h.store.reads.live(1, [id])).toEqual([]);
   });
 
-  it("is refused from an older attempt [INV-2]", async () => {
+  it("the completion of a run is refused from an older attempt [INV-2]", async () => {
     const id = await h.run();
     const first = await h.session();
     const [old] = await h.claim(first, 1);
@@ -92,7 +92,7 @@ describe("the completion of a run", () => {
     expect((await h.store.claims.finish([success(second, id, fresh?.fence ?? 0)])).size).toBe(1);
   });
 
-  it("is refused under the first fence after the run was given back and claimed again [INV-2]", async () => {
+  it("the completion of a run is refused under the first fence after the run was given back and claimed again [INV-2]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [old] = await h.claim(session, 1);
@@ -103,8 +103,8 @@ describe("the completion of a run", () => {
   });
 });
 
-describe("a failed run", () => {
-  it("waits for its next try and keeps a record of the attempt", async () => {
+describe("ClaimStore: failures", () => {
+  it("a failed run waits for its next try and keeps a record of the attempt", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -119,7 +119,7 @@ describe("a failed run", () => {
     expect(row?.run_at).toBeGreaterThan(Date.now() + 50_000);
   });
 
-  it("keeps the records of its last hundred tries", async () => {
+  it("a failed run keeps the records of its last hundred tries", async () => {
     const id = await h.run();
     const many = "(select jsonb_agg(jsonb_build_object('attempt', n)) from generate_series(1, 100) as n)";
     await h.db.query({ text: `update carillon.run set attempt = 100, attempts = ${many}` });
@@ -136,7 +136,7 @@ describe("a failed run", () => {
     ]);
   });
 
-  it("ends instead when it was cancelled, without a start recorded before its time [INV-5]", async () => {
+  it("a failed run ends instead when it was cancelled, without a start recorded before its time [INV-5]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -151,7 +151,7 @@ describe("a failed run", () => {
     expect(await startedEarly()).toEqual([]);
   });
 
-  it("has no start recorded before its time when it is cancelled while it waits [INV-5]", async () => {
+  it("a failed run has no start recorded before its time when it is cancelled while it waits [INV-5]", async () => {
     const id = await h.run();
     const session = await h.session();
     const [run] = await h.claim(session, 1);
@@ -179,7 +179,7 @@ async function startedEarly(): Promise<unknown[]> {
   return (await h.db.query(audit.statement)).rows;
 }
 
-describe("the rescue", () => {
+describe("ClaimStore: rescue", () => {
   /** Claims one run for a new session, which dies; answers the run. */
   const lose = async (begun: boolean) => {
     const session = await h.session();
@@ -195,7 +195,7 @@ describe("the rescue", () => {
   };
   const live = async (id: string) => (await h.store.reads.live(1, [id]))[0];
 
-  it("queues the runs of dead sessions, and no runs of live ones [INV-6]", async () => {
+  it("the rescue queues the runs of dead sessions, and no runs of live ones [INV-6]", async () => {
     const [lost, kept] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
     const [dead, alive] = [await h.session(), await h.session()];
     await h.claim(dead, 1);
@@ -207,7 +207,7 @@ describe("the rescue", () => {
     expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
   });
 
-  it("ends a cancelled run whose node died after it queued the run again, so that no worker claims it", async () => {
+  it("the rescue ends a cancelled run whose node died after it queued the run again, so that no worker claims it", async () => {
     const [rescued, given] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
     const [dead, drained] = [await h.session(), await h.session()];
     await h.claim(dead, 1);
@@ -228,13 +228,13 @@ describe("the rescue", () => {
     expect(await h.store.runs.lost(10)).toEqual([]);
   });
 
-  it("counts the loss of runs that had started, and of no others", async () => {
+  it("the rescue counts the loss of runs that had started, and of no others", async () => {
     const id = await h.run();
     await lose(true);
     expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1, attempt: 0 });
   });
 
-  it("lets a lost run be claimed only to start at once", async () => {
+  it("the rescue lets a lost run be claimed only to start at once", async () => {
     const id = await h.run();
     await lose(false);
     expect(await live(id)).toMatchObject({ losses: 0 });
@@ -242,14 +242,14 @@ describe("the rescue", () => {
     expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1 });
   });
 
-  it("ends a run that lost too many workers, with that reason", async () => {
+  it("the rescue ends a run that lost too many workers, with that reason", async () => {
     const id = await h.run();
     for (let loss = 0; loss <= 4; loss++) await lose(false);
     const [row] = await h.store.reads.finished(1, [id], 0);
     expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 4 });
   });
 
-  it("never queues a started at-most-once run again", async () => {
+  it("the rescue never queues a started at-most-once run again", async () => {
     const [solo = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
     const id = await h.run({ lane: solo, policy: { guarantee: "at_most_once" } });
     await lose(false);
@@ -257,7 +257,7 @@ describe("the rescue", () => {
     expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 1 });
   });
 
-  it("expires a session only with the heartbeat that was watched", async () => {
+  it("the rescue expires a session only with the heartbeat that was watched", async () => {
     const id = await h.session();
     const seen = await h.store.sessions.list();
     await h.store.sessions.heartbeat([id], gatewayId);
@@ -265,7 +265,7 @@ describe("the rescue", () => {
     expect(await h.store.sessions.expire(await h.store.sessions.list())).toMatchObject([{ id, namespaceId: 1 }]);
   });
 
-  it("closes the sessions of a node that is gone", async () => {
+  it("the rescue closes the sessions of a node that is gone", async () => {
     const node = newId();
     await h.store.nodes.register({ id: node, name: "n", address: null, version: "0" });
     const what = { namespaceId: 1, name: "w", queues: [], tasks: [], slots: 1, nodeId: node };

@@ -31,8 +31,8 @@ const createJob = (over: Partial<JobSpec> = {}) =>
 
 const ended = (times = 1) => h.until(() => h.count("run.finished") >= times);
 
-describe("a handler inside a node", () => {
-  it("saves a checkpoint when its worker leaves, and another worker continues there with no try spent", async () => {
+describe("handlers inside a node", () => {
+  it("a handler inside a node saves a checkpoint when its worker leaves, and another worker continues there with no try spent", async () => {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => (begin = resolve));
     const first = await h.startWorker(
@@ -59,7 +59,7 @@ describe("a handler inside a node", () => {
     expect(await engine.runs.get("default", id)).toMatchObject({ status: "succeeded", output, attempt: 1 });
   });
 
-  it("shows its progress while it runs, and its log lines when it has ended", async () => {
+  it("a handler inside a node shows its progress while it runs, and its log lines when it has ended", async () => {
     let seen: unknown = null;
     await h.startWorker(
       engine,
@@ -79,7 +79,7 @@ describe("a handler inside a node", () => {
     expect(page?.isEnd).toBe(true);
   });
 
-  it("executes a step once over its attempts", async () => {
+  it("a handler inside a node executes a step once over its attempts", async () => {
     let charged = 0;
     await h.startWorker(
       engine,
@@ -96,7 +96,7 @@ describe("a handler inside a node", () => {
     expect(charged).toBe(1);
   });
 
-  it("reads the last success of its job", async () => {
+  it("a handler inside a node reads the last success of its job", async () => {
     await h.startWorker(
       engine,
       taskOf(async ({ previousSuccess }) => {

@@ -59,8 +59,8 @@ const end = (key: string, given: unknown): NoteContent => ({
 });
 const done = { kind: "done" };
 
-describe("a checkpoint", () => {
-  it("is kept after its attempt and its worker", async () => {
+describe("checkpoints", () => {
+  it("a checkpoint is kept after its attempt and its worker", async () => {
     const first = await atWork();
     expect(await first.note(load)).toEqual([done]);
     expect(await first.note(checkpoint(1, { row: 7 }))).toEqual([done]);
@@ -70,7 +70,7 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value({ row: 7 })]);
   });
 
-  it("is kept after the loss of its worker", async () => {
+  it("a checkpoint is kept after the loss of its worker", async () => {
     const first = await atWork();
     await first.note(checkpoint(1, "here"));
     await h.store.sessions.close(first.session);
@@ -80,7 +80,7 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value("here")]);
   });
 
-  it("is the last one saved, in any order of arrival", async () => {
+  it("a checkpoint is the last one saved, in any order of arrival", async () => {
     const { note } = await atWork();
     await note(checkpoint(2, "newer"));
     expect(await note(checkpoint(1, "older"))).toEqual([done]);
@@ -89,7 +89,7 @@ describe("a checkpoint", () => {
     expect(await note(load)).toMatchObject([value("b")]);
   });
 
-  it("is refused from an attempt that is over, and the new attempt's stays [INV-2]", async () => {
+  it("a checkpoint is refused from an attempt that is over, and the new attempt's stays [INV-2]", async () => {
     const first = await atWork();
     await first.giveBack();
     const second = await atWork(first.runId);
@@ -100,7 +100,7 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value("new")]);
   });
 
-  it("waits for a transaction that takes the run away, and is refused then [INV-2]", async () => {
+  it("a checkpoint waits for a transaction that takes the run away, and is refused then [INV-2]", async () => {
     const { session, runId: id, fence } = await atWork();
     let late: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
     await h.db.transaction(async (tx) => {
@@ -112,7 +112,7 @@ describe("a checkpoint", () => {
     expect((await h.store.records.checkpoints([id])).size).toBe(0);
   });
 
-  it("is refused alone when it is too large or no JSON, and others of its batch are kept", async () => {
+  it("a checkpoint is refused alone when it is too large or no JSON, and others of its batch are kept", async () => {
     const { note } = await atWork();
     const answers = await note(
       { kind: "checkpoint", number: 1, valueJson: "{" },
@@ -122,15 +122,15 @@ describe("a checkpoint", () => {
     expect(answers).toMatchObject([{ kind: "refused" }, done, { kind: "refused" }]);
   });
 
-  it("is an error for a session that is gone, so that the worker registers again", async () => {
+  it("a checkpoint is an error for a session that is gone, so that the worker registers again", async () => {
     const { session, note } = await atWork();
     await made.gateway.close(session);
     await expect(note(load)).rejects.toBeInstanceOf(SessionLost);
   });
 });
 
-describe("a step", () => {
-  it("keeps its first result over attempts", async () => {
+describe("steps", () => {
+  it("a step keeps its first result over attempts", async () => {
     const first = await atWork();
     expect(await first.note({ kind: "step", name: "charge", valueJson: "1" })).toEqual([done]);
     expect(await first.note({ kind: "step", name: "charge", valueJson: "2" })).toEqual([done]);
@@ -141,8 +141,8 @@ describe("a step", () => {
   });
 });
 
-describe("a once block", () => {
-  it("returns its result to every run after it was executed", async () => {
+describe("once blocks", () => {
+  it("a once block returns its result to every run after it was executed", async () => {
     const first = await atWork();
     expect(await first.note(begin("k"))).toEqual([done]);
     expect(await first.note(end("k", { sent: true }))).toEqual([done]);
@@ -150,7 +150,7 @@ describe("a once block", () => {
     expect(await second.note(begin("k"))).toMatchObject([value({ sent: true })]);
   });
 
-  it("is executed by one run at a time, and by another when the claim of the first is over", async () => {
+  it("a once block is executed by one run at a time, and by another when the claim of the first is over", async () => {
     const first = await atWork();
     await first.note(begin("k"));
     expect(await first.note(begin("k"))).toEqual([done]);
@@ -163,7 +163,7 @@ describe("a once block", () => {
     expect(await second.note(begin("k"))).toMatchObject([value("right")]);
   });
 
-  it("counts as executed when its run was lost before it could report the end", async () => {
+  it("a once block counts as executed when its run was lost before it could report the end", async () => {
     const first = await atWork();
     await first.note(begin("k"));
     await first.giveBack();
@@ -172,14 +172,14 @@ describe("a once block", () => {
     expect(await second.note(begin("k"))).toMatchObject([value("sent")]);
   });
 
-  it("is begun by one of many runs that begin it together", async () => {
+  it("a once block is begun by one of many runs that begin it together", async () => {
     const workers = [await atWork(), await atWork(), await atWork()];
     const answers = (await Promise.all(workers.map((one) => one.note(begin("k"))))).flat();
     expect(answers.filter((answer) => answer.kind === "done")).toHaveLength(1);
     expect(answers.filter((answer) => answer.kind === "busy")).toHaveLength(2);
   });
 
-  it("is forgotten after its retention time", async () => {
+  it("a once block is forgotten after its retention time", async () => {
     const first = await atWork();
     await first.note(begin("k", 1));
     await first.note(end("k", 1));

@@ -25,8 +25,8 @@ const age = (key: string, column: string) =>
     [key],
   );
 
-describe("an idempotency key", () => {
-  it("is one call's at a time, and of the same request for ever after", async () => {
+describe("IdempotencyKeys", () => {
+  it("an idempotency key belongs to one call at a time and stays bound to its first request", async () => {
     const first = own(await call("a"));
     expect(await call("a")).toEqual({ state: "busy" });
     expect(await call("a", "other")).toEqual({ state: "other" });
@@ -36,7 +36,7 @@ describe("an idempotency key", () => {
     expect(await call("a", "other")).toEqual({ state: "other" });
   });
 
-  it("shows what was done when nobody knows the answer any more", async () => {
+  it("an idempotency key returns the recorded effect when the answer was lost", async () => {
     const first = own(await call("b"));
     const effect = { runs: [{ id: newId(), isNew: true }] };
     await h.db.transaction((tx) => first.receipt.keep(tx, effect));
@@ -45,7 +45,7 @@ describe("an idempotency key", () => {
     expect(await call("b")).toEqual({ state: "effect", effect });
   });
 
-  it("of a call that died before it did anything is free again after a minute, and that call can do nothing any more", async () => {
+  it("another call may take the key of a call without an effect after a minute, and then the first call can no longer commit", async () => {
     const first = own(await call("c"));
     await age("c", "begun_at");
     const second = own(await call("c"));
@@ -60,12 +60,12 @@ describe("an idempotency key", () => {
     expect(await call("c")).toMatchObject({ state: "effect" });
   });
 
-  it("is given back by a call that was refused", async () => {
+  it("a refused call releases its idempotency key", async () => {
     await own(await call("d")).refused();
     expect(own(await call("d", "another request")).state).toBe("own");
   });
 
-  it("goes after a day", async () => {
+  it("an idempotency key expires after a day", async () => {
     await own(await call("e")).answered({ status: 200, headers: {}, body: null });
     await age("e", "expires_at");
     expect(await h.store.receipts.sweep(100)).toBe(1);

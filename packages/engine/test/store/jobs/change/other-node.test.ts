@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Engine, EngineEvent } from "../../../../src/index.js";
-import { shardOf } from "../../../../src/catalog/shard-of.js";
-import { Scheduler } from "../../../../src/scheduler/scheduler.js";
-import { actor, type ChangeHarness, changeHarness, every, spec } from "../../../harness/change-harness.js";
-import { EngineHarness } from "../../../harness/engine-harness.js";
 import { membershipOf } from "../../../../src/cluster/coordinator.js";
+import { shardOf } from "../../../../src/cluster/shards.js";
+import type { Engine, EngineEvent } from "../../../../src/index.js";
+import { Scheduler } from "../../../../src/scheduler/scheduler.js";
+import { type ChangeHarness, actor, changeHarness, every, spec } from "../../../harness/change-harness.js";
+import { EngineHarness } from "../../../harness/engine-harness.js";
+import { schedulerContext } from "../../../harness/scheduler-context.js";
 
 const shardCount = 1_024;
 const yearly = { kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" } as const;
@@ -73,13 +74,13 @@ describe("a change whose wakeup is lost", () => {
     [skewMs, events] = [0, []];
     const { node: nodeId, shards } = h.fence;
     const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
-    scheduler = new Scheduler({
-      store: h.store.fires,
+    const membership = membershipOf(nodeId, epochs);
+    const context = schedulerContext({
       now: () => h.db.clock.now() + skewMs,
-      membership: () => membershipOf(nodeId, epochs),
-      onQueued: () => undefined,
-      onEvent: (event) => void events.push(event),
+      membership: () => membership,
+      emit: (event) => void events.push(event),
     });
+    scheduler = new Scheduler(context, { store: h.store.fires, limits: { aheadMs: 0 } });
     scheduler.readShards(shards.map((shard) => shard.id));
     // The first scan reads the shards in parts.
     do await scheduler.tick();

@@ -17,8 +17,8 @@ afterAll(() => h.close());
 const runsOf = async (jobId: string): Promise<number> =>
   (await h.db.query({ text: "select 1 from carillon.run where job_id = $1" }, [jobId])).rowCount;
 
-describe("the fire of an occurrence", () => {
-  it("makes one run however often it is tried [INV-1]", async () => {
+describe("due.fire", () => {
+  it("repeated fires of an occurrence create one run [INV-1]", async () => {
     const fence = await h.takeAll(newId());
     const job = await h.job();
     const answers = await Promise.all([1, 2, 3, 4].map(() => h.store.fires.fire(termsOf(fence), [fireRow(job)])));
@@ -26,7 +26,7 @@ describe("the fire of an occurrence", () => {
     expect(await runsOf(job.jobId)).toBe(1);
   });
 
-  it("makes no second run although the row was set back, because the run's id is that of the occurrence [INV-1]", async () => {
+  it("a fire creates no second run after the row was set back, because the run's id follows from the occurrence [INV-1]", async () => {
     const fence = await h.takeAll(newId());
     const job = await h.job({ firing: { overlap: "allow" }, overlap: "allow" });
     await h.store.fires.fire(termsOf(fence), [fireRow(job)]);
@@ -43,7 +43,7 @@ describe("the fire of an occurrence", () => {
     expect((await h.db.query(ledger, [job.jobId])).rows).toEqual([{ reason: "duplicate", count: 1 }]);
   });
 
-  it("changes nothing under an old epoch [INV-2]", async () => {
+  it("a fire under an old epoch changes nothing [INV-2]", async () => {
     const old = await h.takeAll(newId());
     const job = await h.job();
     await h.takeAll(newId());
@@ -51,7 +51,7 @@ describe("the fire of an occurrence", () => {
     expect(await runsOf(job.jobId)).toBe(0);
   });
 
-  it("changes nothing when the shard is taken over while the statement waits for it [INV-2]", async () => {
+  it("a fire changes nothing if the shard is taken over while the statement waits for it [INV-2]", async () => {
     const old = await h.takeAll(newId());
     const job = await h.job();
     let zombie: Promise<unknown[]> = Promise.resolve([]);
@@ -67,7 +67,7 @@ describe("the fire of an occurrence", () => {
     expect(await runsOf(job.jobId)).toBe(0);
   });
 
-  it("does not happen before its time by the database's clock, whatever the caller believes [INV-5]", async () => {
+  it("an occurrence is not fired before its time by the database's clock, also if the caller's clock is ahead [INV-5]", async () => {
     const fence = await h.takeAll(newId());
     const soon = Date.now() + 3_600_000;
     const job = await h.job({ nextNominal: soon, nextFireAt: soon });
@@ -75,14 +75,14 @@ describe("the fire of an occurrence", () => {
     expect(await runsOf(job.jobId)).toBe(0);
   });
 
-  it("is refused for a definition that changed, although the instant is the same", async () => {
+  it("a fire is refused for a changed definition, although the instant is the same", async () => {
     const fence = await h.takeAll(newId());
     const job = await h.job();
     await h.db.query({ text: "update carillon.job_due set version = 2 where job_id = $1" }, [job.jobId]);
     expect(await h.store.fires.fire(termsOf(fence), [fireRow(job)])).toEqual([]);
   });
 
-  it("leaves out a job whose row somebody holds and fires the others", async () => {
+  it("a fire skips a job whose row another transaction holds and fires the others", async () => {
     const fence = await h.takeAll(newId());
     const [held, free] = [await h.job(), await h.job()];
     await h.db.transaction(async (tx) => {
@@ -93,7 +93,7 @@ describe("the fire of an occurrence", () => {
     expect(await h.store.fires.fire(termsOf(fence), [fireRow(held)])).toHaveLength(1);
   });
 
-  it("copies task, payload and labels from the job and completes it at max_runs", async () => {
+  it("a fire copies task, payload and labels from the job and completes the job at max_runs", async () => {
     const fence = await h.takeAll(newId());
     const job = await h.job({ payload: { a: [1, "x", null] }, labels: { team: "ops" }, maxRuns: 1 });
     const [fired] = await h.store.fires.fire(termsOf(fence), [fireRow(job)]);
@@ -109,7 +109,7 @@ describe("the fire of an occurrence", () => {
     expect(row).toMatchObject({ state: "completed", next_fire_at: null });
   });
 
-  it("of missed occurrences is a ledger entry, and the job goes on [INV-11]", async () => {
+  it("missed occurrences become a ledger entry, and the job continues [INV-11]", async () => {
     const fence = await h.takeAll(newId());
     const job = await h.job();
     const through = job.nominal + 60_000;

@@ -70,7 +70,7 @@ const once = (fromNowMs: number): JobSpec => ({
 const countFarFuture = async (): Promise<number> =>
   (await database.query({ text: "select from carillon.far_future_run" })).rowCount;
 
-describe("a one-off job in the far future", () => {
+describe("far-future jobs", () => {
   it("a far-future job is shown as scheduled, is promoted in time, and starts at its time, not before [INV-5]", async () => {
     const engine = await startEngine();
     await startWorker(engine);

@@ -57,7 +57,7 @@ describe("storing a one-off job", () => {
 });
 
 describe("promotion", () => {
-  it("stores a promoted run as a run that is created near its time, with the same payload bytes", async () => {
+  it("a promotion stores a run as if it was created near its time, with the same payload bytes", async () => {
     const text = '{"b": 1.50, "a":[1e3,  "\\u00e9\\n", null ],"b":2}';
     const policy = { retry: { maxAttempts: 7 } };
     const id = await h.run({
@@ -80,7 +80,7 @@ describe("promotion", () => {
     expect(await places()).toEqual([0, 1]);
   });
 
-  it("promotes nothing under an old epoch [INV-2]", async () => {
+  it("a promotion under an old epoch moves no run [INV-2]", async () => {
     const old = await h.takeAll(newId());
     await h.run(at(day));
     await h.takeAll(newId());
@@ -88,7 +88,7 @@ describe("promotion", () => {
     expect(await places()).toEqual([1, 0]);
   });
 
-  it("promotes nothing when the shard is taken over while the statement waits for its row [INV-2]", async () => {
+  it("a promotion moves no run if the shard is taken over while the statement waits for its row [INV-2]", async () => {
     const old = await h.takeAll(newId());
     await h.run(at(day));
     let zombie: Promise<unknown[]> = Promise.resolve([]);
@@ -101,7 +101,7 @@ describe("promotion", () => {
     expect(await places()).toEqual([1, 0]);
   });
 
-  it("promotes each run once when several promoters work at the same time [INV-1]", async () => {
+  it("concurrent promoters move each run once [INV-1]", async () => {
     const fence = await h.takeAll(newId());
     for (let i = 0; i < 50; i++) await h.run(at(day));
     const promoted = (await Promise.all([1, 2, 3, 4].map(() => promoteAll(fence)))).flat();
@@ -110,7 +110,7 @@ describe("promotion", () => {
     expect(await places()).toEqual([0, 50]);
   });
 
-  it("promotes the first runs of each shard up to the limit and within the given range", async () => {
+  it("a promotion moves the first runs of each shard, up to the limit and within the given range", async () => {
     const fence = await h.takeAll(newId());
     const ids: string[] = [];
     for (const days of [3, 1, 2, 4]) ids.push(await h.run({ ...at(days * day), shard: 7 }));
@@ -122,7 +122,7 @@ describe("promotion", () => {
     expect((await promoteAll(fence, until)).map((run) => run.id)).toEqual([second]);
   });
 
-  it("skips a locked run and promotes the others", async () => {
+  it("a promotion skips a locked run and moves the others", async () => {
     const fence = await h.takeAll(newId());
     const [held, free] = [await h.run(at(day)), await h.run(at(day))];
     await h.db.transaction(async (tx) => {
@@ -132,7 +132,7 @@ describe("promotion", () => {
     expect((await promoteAll(fence)).map((run) => run.id)).toEqual([held]);
   });
 
-  it("queues an overdue run, and no run before its time by the database's clock [INV-5]", async () => {
+  it("a promotion queues an overdue run, and no run before its time by the database's clock [INV-5]", async () => {
     const fence = await h.takeAll(newId());
     const [overdue, ahead] = [await h.run(at(day)), await h.run(at(day))];
     await h.db.query({ text: "update carillon.far_future_run set run_at = now() - interval '2 days' where id = $1" }, [
@@ -146,7 +146,7 @@ describe("promotion", () => {
     expect(claimed.map((run) => run.id)).toEqual([overdue]);
   });
 
-  it("does not change a run that is in the hot table already [INV-1]", async () => {
+  it("a promotion does not change a run that is already in the hot table [INV-1]", async () => {
     const fence = await h.takeAll(newId());
     const id = await h.run();
     const { runAt } = at(day);

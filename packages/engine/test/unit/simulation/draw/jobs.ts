@@ -156,8 +156,8 @@ export function drawRules(count: number, seed: number): ScheduleSpec[] {
   return drawn.filter((rule) => rule.kind !== "at" && fires(rule)).slice(0, count);
 }
 
-/** A rule that names more than this in a year is not rolled: the judge would look at all that might come from outside its bounds. */
-const mostRolled = 20_000;
+/** A schedule with more occurrences than this in a year gets no roll, because the judge would have to check all occurrences that may roll in from outside its bounds. */
+const maxRolled = 20_000;
 
 /** Bounds a rule so that it has about as many occurrences in the year as it may have. */
 function thinned(
@@ -166,7 +166,7 @@ function thinned(
 ): ScheduleSpec {
   if (rule.kind !== "cron" && rule.kind !== "every") return rule;
   const count = countOf(rule);
-  if (count !== null && count > mostRolled && (rule.calendars?.roll ?? "skip") !== "skip") {
+  if (count !== null && count > maxRolled && (rule.calendars?.roll ?? "skip") !== "skip") {
     return thinned({ ...rule, calendars: { ...rule.calendars, roll: "skip" } }, { from, isAllYear, most });
   }
   if (count === null || (isAllYear && count <= most)) return rule;

@@ -102,7 +102,7 @@ const incidents: { readonly [Kind in Incident["kind"]]: fc.Arbitrary<Incident & 
     kind: fc.constant("move"),
     node: any,
     shards: fc.array(any, { minLength: 1, maxLength: 8 }),
-    zombieMs: fc.tuple(chance(50), spans(secondMs, hourMs)).map(([isTold, span]) => (isTold ? 0 : span)),
+    zombieMs: fc.tuple(chance(50), spans(secondMs, hourMs)).map(([isNotified, span]) => (isNotified ? 0 : span)),
   }),
   fault: fc.record({
     kind: fc.constant("fault"),

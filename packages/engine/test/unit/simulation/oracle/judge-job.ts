@@ -94,7 +94,7 @@ export class JobJudge {
     }
   }
 
-  /** Whether everybody went by one clock, which showed the instant only once. */
+  /** Whether all nodes used one clock, and that clock passed the instant only once. */
   #isClear(at: Instant): boolean {
     return !this.#year.record.unclear.some(({ from, to }) => from <= at && at <= to);
   }
@@ -168,10 +168,10 @@ export class JobJudge {
       through = Math.max(through, to);
       counted += count;
     }
-    const owed = this.#named.flatMap((one, index) =>
+    const expected = this.#named.flatMap((one, index) =>
       this.#isClosed(index) ? one.removed : one.removed.filter((at) => at <= (firedThrough ?? -1)),
     ).length;
-    if (counted < owed) this.#complain("calendar", removed[0] ?? 0, `${counted} of ${owed} are in the ledger`);
+    if (counted < expected) this.#complain("calendar", removed[0] ?? 0, `${counted} of ${expected} are in the ledger`);
     this.#judgeMerged();
   }
 
@@ -222,12 +222,12 @@ export class JobJudge {
   }
 }
 
-/** Until when a rule names instants. */
+/** The end of a rule, after which it names no instant. */
 function endOf(schedule: JobLife["rules"][number]["schedule"]): Instant {
   return "endsAt" in schedule ? (schedule.endsAt ?? Infinity) : Infinity;
 }
 
-/** A rule with a bound on the runs of its job names nothing after the last of them, by whatever rule the others were made. */
+/** A schedule with max_runs has no occurrence after the last run, also if earlier schedules of the job created some of the runs. */
 function lastOf(schedule: JobLife["rules"][number]["schedule"], runs: readonly RunOfJob[]): Instant {
   const maxRuns = "maxRuns" in schedule ? (schedule.maxRuns ?? Infinity) : Infinity;
   return runs[maxRuns - 1]?.nominal ?? Infinity;

@@ -57,7 +57,7 @@ function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
   return groups;
 }
 
-/** Whoever took a shard did so under a higher epoch than anybody before. */
+/** Each node that took a shard has a higher epoch than every owner before. */
 function judgeEpochs({ epochs }: YearRecord): Complaint[] {
   const highest = new Map<number, number>();
   const complaints: Complaint[] = [];
@@ -70,10 +70,10 @@ function judgeEpochs({ epochs }: YearRecord): Complaint[] {
   return complaints;
 }
 
-/** Runs and entries of jobs that nobody made. */
+/** Runs and ledger entries of jobs that do not exist. */
 function strangers({ live, ended, ledger, lives }: YearRecord): Complaint[] {
   const ids = [...live, ...ended.map((one) => one.run), ...ledger].map((row) => row.jobId ?? "");
   return [...new Set(ids)]
     .filter((jobId) => !lives.has(jobId))
-    .map((jobId) => ({ law: "invented", jobId, at: 0, detail: "a job that nobody made" }));
+    .map((jobId) => ({ law: "invented", jobId, at: 0, detail: "the job does not exist" }));
 }

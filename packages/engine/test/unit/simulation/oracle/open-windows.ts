@@ -11,7 +11,7 @@ interface Open {
   readonly to: Instant;
 }
 
-/** When maintenance windows were open, worked out by hand. */
+/** When maintenance windows were open, computed without the product's code. */
 export class OpenWindows {
   /** Each set of windows with when it was in force. */
   readonly #sets: readonly { readonly from: Instant; readonly to: Instant; readonly open: readonly Open[] }[];

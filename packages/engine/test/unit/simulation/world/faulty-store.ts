@@ -7,14 +7,14 @@ export interface ArmedFault {
 }
 
 export interface Faults {
-  /** What is to go wrong with the next statement; asked once for each. */
+  /** Returns the fault of the next statement; called once per statement. */
   readonly take: () => ArmedFault | null;
-  /** Resolves when a statement that hangs goes on. */
+  /** Resolves when the hanging statement continues. */
   readonly hang: (forMs: number) => Promise<void>;
   readonly crash: () => void;
 }
 
-/** Stands between a scheduler and its store: statements get lost on the way there, or their answers on the way back. */
+/** Wraps a scheduler's store: statements are lost before they run, or their answers afterwards. */
 export function faultyStore(store: FireStore, faults: Faults): FireStore {
   const around = async <Answer>(statement: () => Promise<Answer>): Promise<Answer> => {
     const fault = faults.take();
@@ -40,7 +40,7 @@ export function faultyStore(store: FireStore, faults: Faults): FireStore {
   };
 }
 
-/** As a connection that is reset. */
+/** Fails as a reset connection does. */
 function fail(how: StatementFault, faults: Faults): never {
   if (how === "crash_before" || how === "crash_after") faults.crash();
   throw Object.assign(new Error(`the connection was lost: ${how}`), { code: "ECONNRESET" });

@@ -91,8 +91,8 @@ const move: Handlers["move"] = async (world, { node, shards, zombieMs }) => {
   const to = up[node % Math.max(1, up.length)];
   if (to === undefined) return;
   world.count(zombieMs === 0 ? "move" : "move behind a zombie's back");
-  const tell = await world.cluster.move(to, shards, zombieMs === 0);
-  if (zombieMs > 0) world.agenda.add(world.now + zombieMs, tell);
+  const notify = await world.cluster.move(to, shards, zombieMs === 0);
+  if (zombieMs > 0) world.agenda.add(world.now + zombieMs, notify);
 };
 
 const fault: Handlers["fault"] = async (world, { node, how, forMs }) => {
@@ -141,7 +141,7 @@ const pause: Handlers["pause"] = async (world, { job, forMs, missed, ends }) => 
   if (!ends) world.agenda.add(until, () => resume(world, id, missed));
 };
 
-/** Whoever holds the job does not do so for long. */
+/** Another transaction holds the job only briefly. */
 async function resume(world: Simulation, id: string, missed: "none" | "latest" | "all"): Promise<void> {
   if ((await world.changes.resume(id, missed)) !== "busy") return;
   world.agenda.add(world.now + 10 * secondMs, () => resume(world, id, missed));
@@ -171,7 +171,7 @@ const cancel: Handlers["cancel"] = async (world, { job }) => {
   world.replaceRule(id, null);
 };
 
-/** No run of the job can be stored for a while: it is parked, and somebody resumes it when that is over. */
+/** No run of the job can be stored for a while: the job is quarantined, and a user resumes it afterwards. */
 const poison: Handlers["poison"] = async (world, { job, forMs, missed }) => {
   const soon = world.jobIds.filter((one) => isDueWithin(world, one, forMs));
   const id = soon[job % Math.max(1, soon.length)] ?? jobOf(world, job);

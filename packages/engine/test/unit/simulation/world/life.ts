@@ -9,7 +9,7 @@ export interface RuleInForce {
   readonly through: Instant;
 }
 
-/** What happened to a job, as whoever made and changed it knows. */
+/** The history of a job, as the user who created and changed it knows it. */
 export interface JobLife {
   readonly drawn: DrawnJob;
   readonly rules: RuleInForce[];
@@ -24,8 +24,8 @@ export interface WindowsInForce {
 }
 
 /**
- * A stretch of time that was lived twice, because the clock was put back, or in which a node went by a wrong clock: what was
- * late or inside a window then was so by another clock than the judge's.
+ * A period that passed twice because the clock was set back, or in which a node used a wrong clock. Lateness and windows in it were judged by
+ * another clock than the judge's.
  */
 export interface UnclearTime {
   readonly from: Instant;

@@ -1,6 +1,6 @@
 import type { Instant, MaintenanceWindow, ScheduleSpec } from "@carillon/core";
 import { rankByPriority } from "../../../../src/catalog/rank-run.js";
-import { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
+import { MemoryCluster } from "../../../harness/memory-cluster.js";
 import { planJob } from "../../../../src/jobs/plan-job.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import { MemoryTables, insertJob } from "../../../../src/scheduler/memory/memory-tables.js";
@@ -26,7 +26,7 @@ const windowsMs = [2 * hourMs, 10 * minuteMs, 30 * secondMs, 12 * hourMs];
 export interface SimulationOptions {
   readonly seed: number;
   readonly startsAt: Instant;
-  /** Every fourth new job is told to nobody: the next look has to find it. */
+  /** The wakeup of every fourth new job is lost: the next full scan has to find the job. */
   readonly losesHints?: boolean;
   /** How far the clocks of all nodes are from the database's. */
   readonly skewMs?: number;
@@ -116,14 +116,14 @@ export class Simulation {
     }
   }
 
-  /** The database's clock, by which everybody goes, is put back. */
+  /** Sets back the database's clock, which all nodes use. */
   putClockBack(byMs: number): void {
     this.#unclear.push({ from: this.now - byMs, to: this.now });
     this.now -= byMs;
     for (const node of this.cluster.up) node.wakeAt -= byMs;
   }
 
-  /** Until then somebody goes by another clock than the database's. */
+  /** Until then a node uses another clock than the database's. */
   noteUnclear(until: Instant): void {
     this.#unclear.push({ from: this.now, to: until });
   }
@@ -191,7 +191,7 @@ export class Simulation {
       id: uuidOf(2, this.#nodesMade),
       store: this.#store,
       now: () => this.now,
-      resumeExpired: (fence, jobs) => this.changes.expiry.resume(fence, jobs),
+      pauseExpiry: this.changes.expiry,
       onHang: (forMs, goOn) => {
         // The statement takes effect later than the time by which the node decided.
         this.noteUnclear(this.now + forMs);

@@ -1,13 +1,13 @@
-import type { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
+import type { MemoryCluster } from "../../../harness/memory-cluster.js";
 import type { VirtualNode } from "./virtual-node.js";
 
-/** Who owns which shard, and who believes to. Shards move by the same compare-and-set as in production. */
+/** The owner of each shard, and the nodes that believe they own it. Shards move by the same compare-and-set as in production. */
 export class VirtualCluster {
   readonly #rows: MemoryCluster;
   readonly #start: () => VirtualNode;
   /** By place; null while the node of this place is down. */
   readonly nodes: (VirtualNode | null)[];
-  /** Every epoch of a shard that anybody had, in order, to see that they only grow. */
+  /** Every epoch of every shard in order: the judge checks that they only grow. */
   readonly epochs: { readonly shard: number; readonly epoch: number }[] = [];
 
   constructor(rows: MemoryCluster, places: number, start: () => VirtualNode) {
@@ -20,7 +20,7 @@ export class VirtualCluster {
     return this.nodes.filter((node): node is VirtualNode => node !== null && node.isUp);
   }
 
-  /** Starts the node of a place, if it is down, and gives it what nobody has and its share of the rest. */
+  /** Starts the node of a place if it is down, distributes the free shards, and gives the node its share of all shards. */
   async start(place: number): Promise<void> {
     if (this.nodes[place]?.isUp === true) return;
     const node = this.#start();
@@ -37,7 +37,7 @@ export class VirtualCluster {
     this.nodes[place] = null;
   }
 
-  /** A node that stops hands its shards over before it goes. */
+  /** Stops a node, and gives its shards to the others. */
   async stop(place: number): Promise<void> {
     const node = this.nodes[place];
     if (!node?.isUp || this.up.length === 1) return;
@@ -45,7 +45,7 @@ export class VirtualCluster {
     await this.shareOut();
   }
 
-  /** The nodes that are up take what belongs to none of them. */
+  /** The nodes that are up take the shards that none of them owns. */
   async shareOut(): Promise<void> {
     const up = this.up;
     if (up.length === 0) return;
@@ -61,8 +61,8 @@ export class VirtualCluster {
     }
   }
 
-  /** Answers what tells the others of it; called at once if they are told. */
-  async move(to: VirtualNode, shards: readonly number[], isTold: boolean): Promise<() => void> {
+  /** Returns a function that notifies the other nodes; calls it at once if `isNotified`. */
+  async move(to: VirtualNode, shards: readonly number[], isNotified: boolean): Promise<() => void> {
     const rows = await this.#rows.shards.list();
     const wanted = new Set(shards.map((shard) => shard % rows.length));
     const seen = rows.filter((row) => wanted.has(row.id) && row.owner !== to.id);
@@ -70,14 +70,14 @@ export class VirtualCluster {
     const gained = taken.map(({ id, epoch }) => ({ id, epoch }));
     for (const { id: shard, epoch } of gained) this.epochs.push({ shard, epoch });
     const others = this.up.filter((node) => node !== to);
-    const tell = (): void => {
+    const notify = (): void => {
       for (const node of others) {
         const lost = gained.filter(({ id, epoch }) => (node.epochs.get(id) ?? epoch) < epoch).map(({ id }) => id);
         if (lost.length > 0) node.lose(lost);
       }
     };
-    if (isTold) tell();
+    if (isNotified) notify();
     to.gain(gained);
-    return tell;
+    return notify;
   }
 }

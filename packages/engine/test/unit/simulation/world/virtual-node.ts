@@ -1,19 +1,19 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { DueJob, Fence } from "@carillon/store";
 import type { FireStore } from "../../../../src/schedules/fire-store.js";
-import { Scheduler, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
+import { Scheduler, type SchedulerDeps, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
 import type { EngineEvent } from "../../../../src/events.js";
 import { namedCalendars } from "../draw/calendars.js";
 import { secondMs } from "../draw/year.js";
 import { type ArmedFault, faultyStore } from "./faulty-store.js";
 import { membershipOf } from "../../../../src/cluster/coordinator.js";
+import { reportStopped, schedulerContext } from "../../../harness/scheduler-context.js";
 
 export interface VirtualNodeOptions {
   readonly id: string;
   readonly store: FireStore;
   readonly now: () => Instant;
-  readonly resumeExpired: (fence: Fence, jobs: readonly DueJob[]) => Promise<readonly string[]>;
-  /** A statement of this node hangs; to be called to let it go on after so long. */
+  readonly pauseExpiry: NonNullable<SchedulerDeps["pauseExpiry"]>;
+  /** Called when a statement of this node hangs. `goOn` lets it continue after `forMs`. */
   readonly onHang: (forMs: DurationMs, goOn: () => void) => void;
   readonly onCrash: () => void;
   readonly onStopped: (runIds: readonly string[]) => void;
@@ -21,18 +21,18 @@ export interface VirtualNodeOptions {
   readonly limits: Partial<SchedulerLimits>;
 }
 
-/** After a tick that failed the loop waits as long as this. */
+/** The pause of the loop after a failed tick. */
 const afterFailureMs = secondMs;
 
-/** One incarnation of a node: the production scheduler, with what it believes to own and a clock that may be wrong. */
+/** One incarnation of a node: the production scheduler, with the shards that it believes it owns and a clock that may be wrong. */
 export class VirtualNode {
   readonly id: string;
   readonly scheduler: Scheduler;
   readonly epochs = new Map<number, number>();
   skewMs = 0;
-  /** Not ticked before. */
+  /** The next tick is not before this time. */
   wakeAt: Instant;
-  /** Somebody told it something: it ticks although nothing of its shards is due. */
+  /** Set by a wakeup: the node ticks although no row of its shards is due. */
   isWoken = true;
   isUp = true;
   fault: ArmedFault | null = null;
@@ -57,16 +57,13 @@ export class VirtualNode {
         onCrash();
       },
     };
-    this.scheduler = new Scheduler({
-      store: faultyStore(store, faults),
+    const membership = membershipOf(id, this.epochs);
+    const context = schedulerContext({ now: () => now() + this.skewMs, membership: () => membership, emit: onEvent });
+    this.scheduler = new Scheduler(context, {
+      store: reportStopped(faultyStore(store, faults), onStopped),
       calendars: namedCalendars,
-      resumeExpired: options.resumeExpired,
-      now: () => now() + this.skewMs,
-      membership: () => membershipOf(id, this.epochs),
-      onQueued: () => undefined,
-      onStopped,
-      onEvent,
-      limits,
+      pauseExpiry: options.pauseExpiry,
+      limits: { ...limits, aheadMs: 0 },
     });
   }
 

@@ -18,57 +18,57 @@ const setUp = (direct?: (runs: readonly NewRun[]) => Promise<DirectInserted | nu
       return 5;
     },
   } as Partial<RunStore> as RunStore;
-  const told: { ranks: number[]; telling: NotifyMode }[] = [];
+  const wakeups: { ranks: number[]; mode: NotifyMode }[] = [];
   const inserts = insertRunsNow(
     store,
     { maxBatch: 100, maxQueued: 1_000 },
     {
-      onQueued: (queued, telling) => told.push({ ranks: queued.map(({ rank }) => rank), telling }),
-      noticeOf: (queued) => ({ channel: "c", payload: queued.map(({ rank }) => rank).join() }),
+      onQueued: (queued, mode) => wakeups.push({ ranks: queued.map(({ rank }) => rank), mode }),
+      noticeFor: (queued) => ({ channel: "c", payload: queued.map(({ rank }) => rank).join() }),
       ...(direct && { direct: { insert: direct } }),
     },
   );
-  return { written, told, inserts, gate };
+  return { written, wakeups, inserts, gate };
 };
 
-describe("a run that may start at once", () => {
-  it("brings its hint along when it comes alone", async () => {
-    const { written, told, inserts } = setUp();
+describe("insertRunsNow", () => {
+  it("the insert of a single run sends its notice in the same statement", async () => {
+    const { written, wakeups, inserts } = setUp();
     expect(await inserts.add(run(42))).toBe(5);
-    expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
+    expect(wakeups).toEqual([{ ranks: [42], mode: "sent" }]);
     expect(written).toEqual([{ runs: 1, notice: { channel: "c", payload: "42" } }]);
   });
 
-  it("brings one hint for all that go in one batch, when that goes alone", async () => {
-    const { written, told, inserts } = setUp();
+  it("the insert of a batch that is written alone sends one notice for all of its runs", async () => {
+    const { written, wakeups, inserts } = setUp();
     await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
-    expect(told).toEqual([{ ranks: [1, 2, 3], telling: "sent" }]);
+    expect(wakeups).toEqual([{ ranks: [1, 2, 3], mode: "sent" }]);
     expect(written).toEqual([{ runs: 3, notice: { channel: "c", payload: "1,2,3" } }]);
   });
 });
 
-describe("a run that a worker may have offered to take", () => {
-  it("is told of to nobody else when the worker has it", async () => {
-    const { written, told, inserts } = setUp(async () => ({ at: 7, isAssigned: true }));
+describe("insertRunsNow with slot offers", () => {
+  it("a run that is stored for the worker of an offer wakes no gateway", async () => {
+    const { written, wakeups, inserts } = setUp(async () => ({ at: 7, isAssigned: true }));
     expect(await inserts.add(run(42))).toBe(7);
-    expect([written, told]).toEqual([[], []]);
+    expect([written, wakeups]).toEqual([[], []]);
   });
 
-  it("is queued when the worker is gone: this node looks, and the others were told", async () => {
-    const { written, told, inserts } = setUp(async () => ({ at: 7, isAssigned: false }));
+  it("a run for the worker of an offer that is gone is queued: the gateway of this node is woken, and the statement has notified the others", async () => {
+    const { written, wakeups, inserts } = setUp(async () => ({ at: 7, isAssigned: false }));
     expect(await inserts.add(run(42))).toBe(7);
     expect(written).toEqual([]);
-    expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
+    expect(wakeups).toEqual([{ ranks: [42], mode: "sent" }]);
   });
 
-  it("is stored as any other when nobody offered", async () => {
-    const { written, told, inserts } = setUp(async () => null);
+  it("a run without a slot offer is stored by the usual insert", async () => {
+    const { written, wakeups, inserts } = setUp(async () => null);
     expect(await inserts.add(run(42))).toBe(5);
     expect(written).toEqual([{ runs: 1, notice: { channel: "c", payload: "42" } }]);
-    expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
+    expect(wakeups).toEqual([{ ranks: [42], mode: "sent" }]);
   });
 
-  it("goes with all of its batch, in their order", async () => {
+  it("all runs of a batch are stored for the worker of the offer, in their order", async () => {
     const batches: number[][] = [];
     const { inserts } = setUp(async (runs) => {
       batches.push(runs.map(({ rank }) => rank));
@@ -78,26 +78,26 @@ describe("a run that a worker may have offered to take", () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
-  it("is not inserted directly while another batch is under way", async () => {
-    let asked = 0;
-    const { written, told, inserts, gate } = setUp(async () => {
-      asked++;
+  it("runs are not stored for the worker of an offer while another batch is under way", async () => {
+    let attempts = 0;
+    const { written, wakeups, inserts, gate } = setUp(async () => {
+      attempts++;
       return null;
     });
     let open: () => void = () => undefined;
     gate.opens = new Promise((resolve) => (open = resolve));
     const first = inserts.add(run(0));
     while (written.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    // As many as are worth a write beside the one that is under way.
+    // Enough for a second write beside the one that is under way.
     const others = Array.from({ length: 16 }, (_, index) => inserts.add(run(index + 1)));
     while (written.length === 1) await new Promise((resolve) => setImmediate(resolve));
     open();
     await Promise.all([first, ...others]);
-    expect(asked).toBe(1);
+    expect(attempts).toBe(1);
     expect(written).toEqual([
       { runs: 1, notice: { channel: "c", payload: "0" } },
       { runs: 16, notice: null },
     ]);
-    expect(told.map(({ telling }) => telling)).toEqual(["sent", "batched"]);
+    expect(wakeups.map(({ mode }) => mode)).toEqual(["sent", "batched"]);
   });
 });
