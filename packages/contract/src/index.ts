@@ -69,7 +69,7 @@ export {
 } from "./resources/dead-letter.js";
 export type { Callback, RefuseTarget } from "./resources/end-callback.js";
 export type { ErrorGroup, ErrorGroupList, ErrorGroupQuery } from "./resources/error-group.js";
-export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./resources/event.js";
+export type { Event, EventQuery, EventReset, EventType } from "./resources/event.js";
 export type { Forecast, ForecastQuery } from "./resources/forecast.js";
 export {
   type BatchResult,

@@ -155,7 +155,7 @@ export class FarFuturePromoter {
       else if (!this.#due.has(shard)) this.#from.set(shard, until);
       this.#seen.delete(shard);
     }
-    if (refused > 0) this.#options.onEvent({ type: "write.refused", statement: "far_future.promote", count: refused });
+    if (refused > 0) this.#options.onEvent({ type: "write.fenced", statement: "far_future.promote", count: refused });
   }
 
   #announce(promoted: readonly FarFutureRun[]): void {
@@ -163,6 +163,6 @@ export class FarFuturePromoter {
     this.#options.onQueued(promoted.filter((run) => run.state === "queued"));
     const waiting = promoted.filter((run) => run.state === "scheduled");
     if (waiting.length > 0) this.#options.onDueRuns(waiting);
-    this.#options.onEvent({ type: "runs.moved", count: promoted.length });
+    this.#options.onEvent({ type: "runs.promoted", count: promoted.length });
   }
 }

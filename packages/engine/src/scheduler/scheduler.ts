@@ -276,7 +276,7 @@ export class Scheduler {
   #refused(statement: string, rows: readonly { readonly shard: number }[]): void {
     this.#reader.readAgain(rows);
     this.#maintenance.markStale();
-    this.#options.onEvent({ type: "write.refused", statement, count: rows.length });
+    this.#options.onEvent({ type: "write.fenced", statement, count: rows.length });
   }
 }
 

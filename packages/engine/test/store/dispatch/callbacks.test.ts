@@ -48,7 +48,7 @@ describe("a run that waits for a callback", () => {
     });
 
   const waiting = (times = 1) => h.until(() => h.count("run.waiting") >= times);
-  const ended = (times = 1) => h.until(() => h.count("run.finished") >= times);
+  const ended = (times = 1) => h.until(() => h.countEnds() >= times);
   const call = (answer: CallbackAnswer, index = 0, by = engine) =>
     by.api.answerCallback(hashOf(given[index]?.token ?? ""), answer);
   const runOf = (id: string) => engine.api.getRun("default", id);
@@ -81,7 +81,7 @@ describe("a run that waits for a callback", () => {
     const answers = await Promise.all([0, 1, 2, 3].map((n) => call(done(n), 0, n % 2 === 0 ? engine : other)));
     expect(answers.sort()).toEqual(["taken", "used", "used", "used"]);
     expect(await runOf(id)).toMatchObject({ status: "succeeded" });
-    expect(h.count("run.finished")).toBe(1);
+    expect(h.countEnds()).toBe(1);
   });
 
   it("is tried again with a new token when the callback reports a failure, and the old token is over", async () => {

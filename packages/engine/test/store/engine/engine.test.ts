@@ -1,5 +1,5 @@
 import { LocalTransport, SnoozeError, type Task, Worker } from "@carillon/worker";
-import type { JobSpec } from "@carillon/core";
+import { isRunEnd, type JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
@@ -18,9 +18,9 @@ function onEvent(event: EngineEvent): void {
   watchers = watchers.filter((watcher) => !watcher.holds());
 }
 
-/** Resolves when an event of this type has been seen that often. */
-function until(type: EngineEvent["type"], times = 1): Promise<void> {
-  const holds = (): boolean => events.filter((event) => event.type === type).length >= times;
+/** Resolves when that many runs have ended. */
+function untilEnds(times = 1): Promise<void> {
+  const holds = (): boolean => events.filter(isRunEnd).length >= times;
   return holds() ? Promise.resolve() : new Promise((resolve) => watchers.push({ holds, resolve }));
 }
 
@@ -71,7 +71,7 @@ describe("a job, from its creation to its history", () => {
   it("that is due now runs at once; its id answers for the job and for the run [INV-6]", async () => {
     await startWorker(echo);
     const created = await engine.api.createJob("default", spec({ labels: { a: "b" }, owner: "me" }));
-    await until("run.finished");
+    await untilEnds();
     const job = await engine.api.getJob("default", { id: created.id });
     const run = await engine.api.getRun("default", created.id);
     expect(job).toMatchObject({
@@ -90,7 +90,7 @@ describe("a job, from its creation to its history", () => {
     const at = Math.ceil(database.clock.now()) + 300;
     const created = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
     expect(created.lastRun?.status).toBe("scheduled");
-    await until("run.finished");
+    await untilEnds();
     const run = await engine.api.getRun("default", created.id);
     expect(run?.startedAt).toBeGreaterThanOrEqual(at);
   });
@@ -112,8 +112,8 @@ describe("a job, from its creation to its history", () => {
     ];
     const request = { running: "signal" } as const;
     for (const { id } of [waiting, far, kept]) await engine.api.cancelJob("default", { id }, request, { actor: null });
-    const told = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
-    expect(told).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
+    const ended = events.flatMap((event) => (isRunEnd(event) ? [[event.runId, event.type]] : []));
+    expect(ended).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "run.cancelled"]));
   });
 
   it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {
@@ -121,7 +121,7 @@ describe("a job, from its creation to its history", () => {
     const anchor = Math.ceil(database.clock.now());
     const schedule = { kind: "every", everyMs: 1_000, anchor, maxRuns: 2 } as const;
     const job = await engine.api.createJob("default", spec({ schedule }));
-    await until("run.finished", 2);
+    await untilEnds(2);
     const { rows } = await engine.api.listRuns("default", { jobId: job.id }, { pageSize: 50 });
     const nominals = rows.map((run) => run.trigger.scheduledFor - anchor).toReversed();
     expect(nominals).toHaveLength(2);
@@ -141,7 +141,7 @@ describe("a job, from its creation to its history", () => {
     await startWorker({ name: "work", run });
     const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
     const job = await engine.api.createJob("default", spec({ policy }));
-    await until("run.finished");
+    await untilEnds();
     const seen = await engine.api.getRun("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 3, output: "third time lucky" });
     expect(seen?.attempts.map((one) => one.error?.message)).toEqual(["attempt 1", "attempt 2"]);
@@ -156,7 +156,7 @@ describe("a job, from its creation to its history", () => {
     await startWorker({ name: "work", run });
     const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
     const job = await engine.api.createJob("default", spec({ policy }));
-    await until("run.finished");
+    await untilEnds();
     const seen = await engine.api.getRun("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 2, output: { body: "\ufffd\ufffd" } });
     expect(seen?.attempts[0]?.error?.message).toBe("broken\ufffd answer \ufffd");
@@ -173,7 +173,7 @@ describe("a job, from its creation to its history", () => {
       },
     });
     const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
-    await until("run.finished");
+    await untilEnds();
     expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, output: 1 });
     expect(calls).toBe(3);
   });
@@ -186,7 +186,7 @@ describe("a job, from its creation to its history", () => {
       },
     });
     const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
-    await until("run.finished");
+    await untilEnds();
     const expected = {
       status: "failed",
       statusReason: "handler_error",
@@ -238,7 +238,7 @@ describe("lists", () => {
   it("filter by status as lists show it", async () => {
     await startWorker(echo);
     const done = await engine.api.createJob("default", spec({}));
-    await until("run.finished");
+    await untilEnds();
     const at = database.clock.now() + 3_600_000;
     const later = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
     const ids = async (status: "completed" | "scheduled"): Promise<string[]> =>
@@ -252,12 +252,12 @@ describe("a worker of every queue", () => {
   it("takes runs of a queue that did not exist when it started, at once and under steady work", async () => {
     await startWorkerOf(["*"], echo);
     const first = await engine.api.createJob("default", spec({ queue: "mail" }));
-    await until("run.finished");
+    await untilEnds();
     expect((await engine.api.getRun("default", first.id))?.status).toBe("succeeded");
     const later = await Promise.all(
       ["pdf", "mail", "sms"].map((queue) => engine.api.createJob("default", spec({ queue }))),
     );
-    await until("run.finished", 4);
+    await untilEnds(4);
     const runs = await Promise.all(later.map((job) => engine.api.getRun("default", job.id)));
     expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
@@ -280,14 +280,16 @@ describe("a worker that stops", () => {
     await first.stop(0);
     expect((await engine.api.getRun("default", job.id))?.status).toBe("queued");
     await startWorker(echo);
-    await until("run.finished");
+    await untilEnds();
     expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, losses: 0 });
   });
 });
 
 describe("a node's clock", () => {
   it("is measured from the start on, and each measurement is told", async () => {
-    await until("clock.measured");
+    await new Promise<void>((resolve) =>
+      watchers.push({ holds: () => events.some((event) => event.type === "clock.measured"), resolve }),
+    );
     const told = events.find((event) => event.type === "clock.measured");
     expect(Math.abs(told?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
     expect(told?.uncertaintyMs).toBeGreaterThan(0);

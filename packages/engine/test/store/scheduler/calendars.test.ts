@@ -101,9 +101,9 @@ describe("a schedule with a calendar", () => {
     const [job] = await h.select("select version, pause from carillon.job where id = $1", jobId);
     expect(job).toMatchObject({
       version: 2,
-      pause: { actor: "system", reason: expect.stringMatching(/^parked: .*office/) },
+      pause: { actor: "system", reason: expect.stringMatching(/^quarantined: .*office/) },
     });
-    expect(node.count("job.parked")).toBe(1);
+    expect(node.count("job.quarantined")).toBe(1);
     expect(await h.fired(other.jobId)).toEqual([at]);
   });
 
@@ -119,6 +119,6 @@ describe("a schedule with a calendar", () => {
     const node = await h.node({ calendars });
     await node.settle();
     expect(await h.fired(jobId)).toEqual([at]);
-    expect(node.count("job.parked")).toBe(0);
+    expect(node.count("job.quarantined")).toBe(0);
   });
 });

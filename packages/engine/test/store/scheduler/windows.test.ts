@@ -80,7 +80,7 @@ describe("a maintenance window", () => {
     expect(isFirst).toBe(false);
     expect(await h.fired(jobId)).toEqual([]);
     expect(await h.ledger(jobId)).toMatchObject([{ reason: "window", detail: "upgrade" }]);
-    expect(node.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
+    expect(node.events).toContainEqual({ type: "write.fenced", statement: "due.fire", count: 1 });
   });
 
   it("that is taken away lets go what it held", async () => {

@@ -27,7 +27,7 @@ describe("a simulated year", () => {
         "refused due.pass",
         "run.late",
         "run.blocked",
-        "job.parked",
+        "job.quarantined",
       ];
       expect(bites.filter((bite) => !record.seen.has(bite))).toEqual([]);
       const reasons = new Set(record.ledger.map((range) => range.reason));

@@ -55,7 +55,9 @@ describe("a change made through a node that does not own the job's shard", () =>
     // While it is paused its instant is moved into the pause.
     await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at: until - 1 } }), actor);
     await h.until(() => h.count("run.fired") === 1);
-    expect(h.events.filter((event) => event.type === "run.fired")).toMatchObject([{ jobId: id, nominal: until - 1 }]);
+    expect(h.events.filter((event) => event.type === "run.fired")).toMatchObject([
+      { jobId: id, scheduledFor: until - 1 },
+    ]);
     expect(await second.api.getJob("default", { id })).toMatchObject({ state: "completed", pause: null, version: 5 });
   });
 });
@@ -108,7 +110,7 @@ describe("a change whose wakeup is lost", () => {
     expect(await h.runs(id)).toHaveLength(1);
     for (const job of stale) scheduler.jobDue(job);
     await scheduler.tick();
-    expect(events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
+    expect(events).toContainEqual({ type: "write.fenced", statement: "due.fire", count: 1 });
     expect(firesOf(id)).toEqual([]);
     expect(await h.runs(id)).toHaveLength(1);
   });
