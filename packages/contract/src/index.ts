@@ -193,12 +193,12 @@ export {
   type WebhookRotate,
   type WebhookWithSecret,
 } from "./resources/webhook.js";
-export { readNotes, type WorkerNote, type WorkerNoted } from "./resources/worker-note.js";
+export { readStateRequests, type StateRequest, type WorkerStateAnswer } from "./resources/worker-state.js";
 export {
   type PollBody,
   readPoll,
   type WorkerPoll,
-  type WorkerPolled,
+  type WorkerPollAnswer,
   type WorkerResult,
 } from "./resources/worker-poll.js";
 export {
@@ -207,7 +207,7 @@ export {
   readHeartbeat,
   readRegistration,
   readRelease,
-  type WorkerHeard,
+  type WorkerHeartbeatAnswer,
   type WorkerHeartbeat,
   type WorkerRegister,
   type WorkerRegistered,
