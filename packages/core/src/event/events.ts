@@ -8,7 +8,7 @@ export const priorityClasses = ["high", "normal", "low"] as const;
 export type PriorityClass = (typeof priorityClasses)[number];
 
 /**
- * A field of an event. The form tells how users see the value: ids get their prefix; on the wire, instants are RFC 3339 and milliseconds
+ * A field of an event. The form defines how users see the value: ids get their prefix; on the wire, instants are RFC 3339 and milliseconds
  * are whole numbers. Plain values stay as they are.
  */
 export interface EventField<Value = unknown> {
@@ -41,8 +41,8 @@ const ended = { ...run, durationMs: milliseconds };
 const queue = { queue: text };
 
 /**
- * The events that users see, each with its fields: the same for `app.on()` of the SDK and, in snake case, for `GET /v1/events`. The first
- * word of a name is its subject and its group.
+ * The events that users see, each with its fields: the same for `app.on()` of the SDK and, in snake case, for `GET /v1/events`. The part of
+ * a name before the dot is its subject and its group.
  */
 export const eventList = {
   "run.fired": { meaning: "An occurrence of a job became a run.", fields: fired },
@@ -138,7 +138,7 @@ export function isRunEnd<Event extends { readonly type: string }>(
   return runEndTypes.has(event.type);
 }
 
-/** The subjects of events: the first words of their types. */
+/** The subjects of events: the parts of their names before the dot. */
 export const eventGroups: readonly string[] = [...new Set(eventTypes.map(groupOf))];
 
 function groupOf(type: string): string {

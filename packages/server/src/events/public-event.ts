@@ -49,10 +49,12 @@ export function toPublicEvent(event: EngineEvent, now: number): PublicEvent | nu
 }
 
 function shownValue(form: EventField["form"], value: unknown, { task }: Readonly<Record<string, unknown>>): unknown {
-  if (form === "plain" || value === null) return value;
-  if (form === "instant") return formatInstant(Number(value));
-  if (form === "milliseconds") return Math.round(Number(value));
-  return form === "job" ? shownJobId({ jobId: String(value), task: String(task) }) : formatId(form, String(value));
+  if (typeof value === "number") {
+    if (form === "instant") return formatInstant(value);
+    return form === "milliseconds" ? Math.round(value) : value;
+  }
+  if (typeof value !== "string" || form === "plain" || form === "instant" || form === "milliseconds") return value;
+  return form === "job" ? shownJobId({ jobId: value, task: String(task) }) : formatId(form, value);
 }
 
 /** The events that a stream gets. Ids are public ones. */
