@@ -1,7 +1,7 @@
 // An engine node in this process, and workers that end every run at once.
 import { randomBytes } from "node:crypto";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "../packages/core/dist/index.js";
-import { createEngine, migrate, openDatabase } from "../packages/engine/dist/index.js";
+import { Engine, migrate, openDatabase } from "../packages/engine/dist/index.js";
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 
@@ -15,7 +15,7 @@ export async function startNode(url, name) {
   const database = await openDatabase({ url, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name, address: null, version: "0" };
-  const engine = createEngine({ database, ...ports, newId, node, alone: false });
+  const engine = new Engine({ database, ...ports, newId, node, alone: false });
   await engine.start();
   return {
     engine,

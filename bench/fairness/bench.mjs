@@ -10,11 +10,11 @@ const queued = Number(process.argv[process.argv.indexOf("--queued") + 1]) || (is
 const measured = Math.max(500, queued / 10);
 const weights = { heavy: 3, light: 1, other: 1 };
 
-async function fill({ api }, name, weight) {
-  await api.createNamespace(name, weight);
+async function fill({ namespaces, enqueuer }, name, weight) {
+  await namespaces.create(name, weight);
   for (let made = 0; made < queued; made += 5_000) {
     const specs = Array.from({ length: Math.min(5_000, queued - made) }, () => spec);
-    await api.enqueueMany(name, specs);
+    await enqueuer.enqueueMany(name, specs);
   }
 }
 
@@ -40,10 +40,10 @@ async function measure({ url, reader }) {
     await startWorker(nodes[1].engine, { ...workers, slots: 10 }),
   ];
   await enough;
-  await first.engine.api.createNamespace("newcomer", 1);
+  await first.engine.namespaces.create("newcomer", 1);
   startTimes = new Map();
   const calledAt = performance.now();
-  const newcomer = (await first.engine.api.enqueue("newcomer", spec)).id;
+  const newcomer = (await first.engine.enqueuer.enqueue("newcomer", spec)).id;
   const storedAt = performance.now();
   const arrived = conditions.until(() => startTimes.has(newcomer));
   conditions.check();

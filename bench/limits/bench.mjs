@@ -23,13 +23,13 @@ const cases = [
   { name: `ordering keys, ${keys}`, policy: { ordering: { key: "{payload.key}" } } },
 ];
 
-async function store({ api }, policy) {
+async function store({ enqueuer }, policy) {
   const size = 1_000;
   for (let made = 0; made < runs; made += size) {
     const specs = Array.from({ length: Math.min(size, runs - made) }, (_, at) => {
       return { ...spec, policy, payload: { key: `k${(made + at) % keys}` } };
     });
-    const stored = await api.enqueueMany("default", specs);
+    const stored = await enqueuer.enqueueMany("default", specs);
     const refused = stored.find((one) => "error" in one);
     if (refused !== undefined) throw refused.error;
   }
@@ -39,7 +39,7 @@ async function store({ api }, policy) {
 async function drain({ url }, { own, policy = {} }) {
   await prepare(url);
   const node = await startNode(url, "bench");
-  if (own !== undefined) await node.engine.api.changeNamespace("default", own, { actor: null });
+  if (own !== undefined) await node.engine.namespaces.change("default", own, { actor: null });
   await store(node.engine, policy);
   const conditions = new Conditions();
   let startedCount = 0;

@@ -2,7 +2,7 @@
 // the nodes like those of any other process.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createEngine, openDatabase } from "../../packages/engine/dist/index.js";
+import { Engine, openDatabase } from "../../packages/engine/dist/index.js";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
 import { toSpec } from "./workload.mjs";
 
@@ -13,11 +13,11 @@ async function register({ url, workload }) {
   const database = await openDatabase({ url, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "registrar", address: null, version: "0" };
-  const { api } = createEngine({ database, ...ports, newId, node, alone: false });
+  const { jobs } = new Engine({ database, ...ports, newId, node, alone: false });
   const begin = performance.now();
   for (let first = 0; first < workload.count; first += perCall) {
     const size = Math.min(perCall, workload.count - first);
-    const created = await api.createJobs(
+    const created = await jobs.createMany(
       "default",
       Array.from({ length: size }, (_, index) => toSpec(workload, first + index)),
     );

@@ -7,7 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { makeUuidV7, systemClock, systemRandom, systemTimers, uuidV7Of } from "../../packages/core/dist/index.js";
-import { createEngine, migrate, openDatabase } from "../../packages/engine/dist/index.js";
+import { Engine, migrate, openDatabase } from "../../packages/engine/dist/index.js";
 import { describeMachine, printTable, result, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { jobCases, runCases, totalCases } from "./cases.mjs";
@@ -84,11 +84,11 @@ async function deepPages(list, { namespace = "default", toFilter, order = {} }, 
   return watch.result();
 }
 
-async function measureLists(api, context) {
+async function measureLists(engine, context) {
   const results = [];
   const lists = [
-    { kind: "runs", cases: runCases, list: (...args) => api.listRuns(...args) },
-    { kind: "jobs", cases: jobCases, list: (...args) => api.listJobs(...args) },
+    { kind: "runs", cases: runCases, list: (...args) => engine.runs.list(...args) },
+    { kind: "jobs", cases: jobCases, list: (...args) => engine.jobs.list(...args) },
   ];
   for (const { kind, cases, list } of lists) {
     for (const [name, options] of selected(cases)) {
@@ -100,12 +100,12 @@ async function measureLists(api, context) {
   return results;
 }
 
-async function measureTotals(api, { facts, postgres }) {
+async function measureTotals(engine, { facts, postgres }) {
   const results = [];
   for (const [name, { toFilter, how }] of selected(totalCases)) {
     const watch = stopwatch(postgres);
     for (let round = 0; round < (how === "exact" ? countRounds : rounds); round++) {
-      await watch.time(() => api.totalRuns("default", toFilter(round, facts), how));
+      await watch.time(() => engine.runs.total("default", toFilter(round, facts), how));
     }
     results.push(...toResults(`total of ${name}`, watch.result(), how === "estimate"));
   }
@@ -146,7 +146,7 @@ async function run(postgres, { url, reader }) {
   await migrate(database);
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "bench", address: null, version: "0" };
-  const engine = createEngine({ database, ...ports, newId, node, alone: true });
+  const engine = new Engine({ database, ...ports, newId, node, alone: true });
   const connect = async () => {
     const client = new Client({ connectionString: url });
     await client.connect();
@@ -154,15 +154,15 @@ async function run(postgres, { url, reader }) {
   };
   try {
     const facts = await loadOnce(async () => {
-      await engine.api.createNamespace("small", 1);
-      await engine.api.createNamespace("tiny", 1);
+      await engine.namespaces.create("small", 1);
+      await engine.namespaces.create("tiny", 1);
       const made = await fillHistory(reader, { rows, days, connect, say });
       await fillJobs(reader, { count: Math.round(rows / 10), say });
       return made;
     });
     return [
-      ...(await measureLists(engine.api, { facts, postgres })),
-      ...(await measureTotals(engine.api, { facts, postgres })),
+      ...(await measureLists(engine, { facts, postgres })),
+      ...(await measureTotals(engine, { facts, postgres })),
     ];
   } finally {
     await database.close();

@@ -58,7 +58,6 @@ export const folderOrders = {
       "operations",
       "explain",
       "forecast",
-      "flat-api.ts",
       "engine.ts",
     ],
   },

@@ -1,11 +1,12 @@
 // Counts the public methods of classes and interfaces with the compiler's own checker, so that inherited members, intersections and Pick<…>
 // count as the compiler sees them.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { API, SignatureKind, SymbolFlags } from "@typescript/native/unstable/sync";
 import { isClassDeclaration, isInterfaceDeclaration, isTypeAliasDeclaration } from "@typescript/native/unstable/ast/is";
+import { filesIn } from "../check/repository.mjs";
 
 /**
- * A port is an interface that a class names behind `implements`, or that a conformance suite of testkit imports. Other interfaces describe
+ * A port is an interface that a class names behind `implements`, or that a conformance suite imports. Other interfaces describe
  * one class or component and have the limit of a class.
  * @typedef {{ name: string, file: string, methods: number, isPort: boolean }} Counted
  */
@@ -16,7 +17,7 @@ import { isClassDeclaration, isInterfaceDeclaration, isTypeAliasDeclaration } fr
  * @returns {Counted[]} most methods first
  */
 export function publicMethods(root, texts) {
-  const ports = portNames(texts);
+  const ports = portNames([...texts.values()], conformanceSuites(root));
   const folders = readdirSync(`${root}packages`).filter((name) => existsSync(`${root}packages/${name}/tsconfig.json`));
   const api = new API({ cwd: root });
   try {
@@ -64,11 +65,17 @@ function isMethod(member, checker) {
 const implementsClause = /^(?:export )?(?:abstract )?class [^{]*?\bimplements ([^{]+)\{/gm;
 const packageImport = /^import (?:type )?\{([^}]*)\} from "@carillon\//gm;
 
-function portNames(texts) {
-  const lists = [...texts].flatMap(([path, text]) => [
-    ...text.matchAll(implementsClause),
-    ...(path.includes("/conformance/") ? text.matchAll(packageImport) : []),
-  ]);
+/** The suites that every adapter of a port passes. */
+function conformanceSuites(root) {
+  const paths = filesIn(root, /\.ts$/).filter((path) => /^packages\/[^/]+\/test\/conformance\//.test(path));
+  return paths.map((path) => readFileSync(root + path, "utf8"));
+}
+
+function portNames(sources, suites) {
+  const lists = [
+    ...sources.flatMap((text) => [...text.matchAll(implementsClause)]),
+    ...suites.flatMap((text) => [...text.matchAll(packageImport)]),
+  ];
   const names = lists.flatMap(([, list]) => list.replace(/<[^>]*>/g, "").split(","));
   return new Set(names.map((name) => name.trim().replace(/^type /, "")));
 }

@@ -2,7 +2,7 @@ import { ApiError, type Client, type ClientOptions, createClient } from "@carill
 import { namespaceNamePattern } from "@carillon/core";
 import { type Command, Option } from "commander";
 import { type Invocation, textOption } from "./command.js";
-import { CliError, ExitCode } from "./exit-codes.js";
+import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { type Profile, profileNamed, readProfiles } from "./profiles.js";
 
@@ -83,7 +83,7 @@ function isSameServer(one: string, other: string): boolean {
 
 function namespaceName(name: string): string {
   if (pattern.test(name)) return name;
-  throw new CliError(ExitCode.usage, `${JSON.stringify(name)} is not the name of a namespace.`);
+  throw usageError(`${JSON.stringify(name)} is not the name of a namespace.`);
 }
 
 /** The nodes of a cluster, separated by commas. */
@@ -93,10 +93,7 @@ export function serverUrls({ url }: ServerAddress): string[] {
 
 export function serverUrl(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new CliError(
-    ExitCode.usage,
-    `${JSON.stringify(url)} is not a server's address. An address looks like ${defaultUrl}.`,
-  );
+  throw usageError(`${JSON.stringify(url)} is not a server's address. An address looks like ${defaultUrl}.`);
 }
 
 /** The answer, or null if the server answers 404. */

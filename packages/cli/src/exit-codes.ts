@@ -50,3 +50,8 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** A command line that cannot be executed as it is, or an argument that is wrong. */
+export function usageError(message: string, options?: ErrorOptions): CliError {
+  return new CliError(ExitCode.usage, message, options);
+}

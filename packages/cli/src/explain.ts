@@ -39,7 +39,7 @@ async function chainOf(client: Client, first: RunExplanation): Promise<RunExplan
 type Field = readonly [name: string, value: unknown];
 
 /** `because`: the chain of runs that it waits for. */
-function renderRunExplanation(explanation: RunExplanation, because: readonly RunExplanation[] = []): string {
+function renderRunExplanation(explanation: RunExplanation, because: readonly RunExplanation[]): string {
   const { run_id, status, code, detail, until } = explanation;
   return renderFields([
     ["run", run_id],
@@ -52,7 +52,7 @@ function renderRunExplanation(explanation: RunExplanation, because: readonly Run
   ]);
 }
 
-function renderJobExplanation(explanation: JobExplanation, because: readonly RunExplanation[] = []): string {
+function renderJobExplanation(explanation: JobExplanation, because: readonly RunExplanation[]): string {
   const { job_id, state, code, detail, next_run_at, run, outcomes, warnings } = explanation;
   const last = because.at(-1);
   return renderFields([

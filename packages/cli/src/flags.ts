@@ -3,7 +3,7 @@ import { text as readAll } from "node:stream/consumers";
 import { CarillonError, formatInstant, parseDuration } from "@carillon/core";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
-import { CliError, ExitCode } from "./exit-codes.js";
+import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 export const defaultLimit = 50;
@@ -65,7 +65,7 @@ export function matches({ options }: Invocation): Readonly<Record<string, string
 function pathValue(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, path, value] = /^(?:payload\.)?([^=]+)=(.*)$/.exec(text) ?? [];
   if (path === undefined || value === undefined)
-    throw new CliError(ExitCode.usage, `--match ${text}: A condition looks like customer.id=42.`);
+    throw usageError(`--match ${text}: A condition looks like customer.id=42.`);
   return { ...before, [path]: value };
 }
 
@@ -120,7 +120,7 @@ export function pastTime(text: string, now: number): string {
 /** Reads one more --label name=value. */
 export function label(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf("=");
-  if (at <= 0) throw new CliError(ExitCode.usage, `--label ${text}: A label looks like name=value.`);
+  if (at <= 0) throw usageError(`--label ${text}: A label looks like name=value.`);
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
@@ -132,18 +132,21 @@ export async function readJsonArgument(io: Io, given: string, flag: string): Pro
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const hint = given === source ? "; quote it for the shell, as in '{\"a\":1}'" : "";
-    throw new CliError(ExitCode.usage, `${flag} is not JSON: ${reason}${hint}`);
+    throw usageError(`${flag} is not JSON: ${reason}${hint}`);
   }
 }
 
 async function sourceText(io: Io, given: string, flag: string): Promise<string> {
   if (given === "-") return readAll(io.stdin);
-  if (!given.startsWith("@")) return given;
+  return given.startsWith("@") ? readFileText(given.slice(1), `${flag}: `) : given;
+}
+
+/** A file that cannot be read is a usage error, whose message begins with `prefix`. */
+export async function readFileText(path: string, prefix = ""): Promise<string> {
   try {
-    return await readFile(given.slice(1), "utf8");
+    return await readFile(path, "utf8");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError(ExitCode.usage, `${flag}: ${reason}`);
+    throw usageError(`${prefix}${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -156,6 +159,7 @@ export function withLevel(target: Command): Command {
 export function levelOption({ options }: Invocation): (typeof levels)[number] | undefined {
   return levels.find((level) => level === options["level"]);
 }
+
 /** Why, and for how long, a job or a queue is paused. */
 export function withPauseFlags(target: Command): Command {
   return target

@@ -5,7 +5,7 @@ import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "
 import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
 import type { Command } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
-import { CliError, ExitCode } from "./exit-codes.js";
+import { type CliError, usageError } from "./exit-codes.js";
 import { readTypeScript } from "./load-tasks.js";
 
 /** Executors that come with Carillon and are chosen by name. */
@@ -13,21 +13,13 @@ export const executorNames = ["http", "email", "docker", "kubernetes", "lambda",
 
 export type ExecutorName = (typeof executorNames)[number];
 
-export interface ExecutorChoice {
-  readonly names: readonly ExecutorName[];
-  /** Whether jobs may run commands on this machine. */
-  readonly shell: boolean;
-  /** Variables of this process that commands get. */
-  readonly shellEnv?: readonly string[];
-  /** Packages or modules that export createExecutors. */
-  readonly plugins: readonly string[];
-}
+export type ExecutorChoice = ReturnType<typeof executorChoice>;
 
 export interface ExecutorSurroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timers: WorkerTimers;
-  readonly outboundAllow: readonly string[];
+  readonly outboundAllowlist: readonly string[];
   readonly callbackBase: () => string | null;
 }
 
@@ -63,8 +55,7 @@ async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promis
   const create: unknown = "createExecutors" in exported ? exported.createExecutors : undefined;
   const executors: unknown = typeof create === "function" ? (create as CreateExecutors)(host) : undefined;
   if (Array.isArray(executors) && executors.length > 0 && executors.every(isExecutor)) return executors;
-  throw new CliError(
-    ExitCode.usage,
+  throw usageError(
     `${plugin} is no plugin. It must export a function createExecutors that returns a list of { name, check, run }.`,
   );
 }
@@ -91,7 +82,7 @@ function unreadable(name: string, error: unknown): CliError {
   const isMissing = error instanceof Error && "code" in error && missing.has(error.code);
   const reason = error instanceof Error ? error.message : String(error);
   const hint = isMissing && !name.startsWith(".") ? ` (npm install ${name})` : "";
-  return new CliError(ExitCode.usage, `${name} cannot be loaded${hint}: ${reason}`, { cause: error });
+  return usageError(`${name} cannot be loaded${hint}: ${reason}`, { cause: error });
 }
 
 function isExecutor(value: unknown): value is Executor {
@@ -110,25 +101,27 @@ export function withExecutorFlags(command: Command): Command {
     .option("--plugin <module...>", "packages or files that export executors");
 }
 
-export function executorChoice(invocation: Invocation): ExecutorChoice {
+export function executorChoice(invocation: Invocation) {
   const shellEnv = wordsOf(textOption(invocation, "shellEnv"));
   const plugins = invocation.options["plugin"];
   const shell = flagOption(invocation, "enableShell");
-  if (shellEnv !== undefined && !shell)
-    throw new CliError(ExitCode.usage, "The flag --shell-env needs --enable-shell.");
+  if (shellEnv !== undefined && !shell) throw usageError("The flag --shell-env needs --enable-shell.");
   return {
     names: (wordsOf(textOption(invocation, "executors")) ?? []).map(nameOf),
+    // Whether jobs may run commands on this machine.
     shell,
+    // Variables of this process that commands get.
     ...(shellEnv !== undefined && { shellEnv }),
+    // Packages or modules that export createExecutors.
     plugins: Array.isArray(plugins) ? (plugins as string[]) : [],
   };
 }
 
-function nameOf(word: string): ExecutorChoice["names"][number] {
+function nameOf(word: string): ExecutorName {
   const name = executorNames.find((one) => one === word);
   if (name !== undefined) return name;
   const why = word === "shell" ? "The flag --enable-shell enables shell." : `There are ${executorNames.join(", ")}.`;
-  throw new CliError(ExitCode.usage, `--executors: ${JSON.stringify(word)} is no executor. ${why}`);
+  throw usageError(`--executors: ${JSON.stringify(word)} is no executor. ${why}`);
 }
 
 function wordsOf(text: string | undefined): string[] | undefined {

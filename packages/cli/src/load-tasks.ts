@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { systemSoon } from "@carillon/core";
 import { type Task, type TaskDefinition, workerTask } from "@carillon/worker";
-import { CliError, ExitCode } from "./exit-codes.js";
+import { CliError, ExitCode, usageError } from "./exit-codes.js";
 
 /**
  * The tasks that a module exports: what `task()` made, and every other export that has a name and a function `run`, singly, in a
@@ -15,8 +15,7 @@ export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
   if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
   const tasks = tasksIn(await importModule(path));
   if (tasks.length === 0) {
-    throw new CliError(
-      ExitCode.usage,
+    throw usageError(
       `${path} exports no tasks. A task is an object with a name and a function run, such as\n` +
         `  export const hello = { name: "hello", run: async (payload) => payload };`,
     );
@@ -28,8 +27,7 @@ export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
 /** The module's absolute path; the file must exist. */
 export function tasksPath(entry: string, cwd: string): string {
   const path = resolve(cwd, entry);
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new CliError(ExitCode.usage, `There is no file ${path}.`);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw usageError(`There is no file ${path}.`);
   return path;
 }
 
@@ -67,8 +65,7 @@ function isDefinition(value: object): value is TaskDefinition<never, unknown> {
 export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
   const names = tasks.map((task) => task.name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
-  if (double !== undefined)
-    throw new CliError(ExitCode.usage, `${whose} has two tasks named ${JSON.stringify(double)}.`);
+  if (double !== undefined) throw usageError(`${whose} has two tasks named ${JSON.stringify(double)}.`);
 }
 
 interface Loader {
@@ -82,8 +79,7 @@ export async function readTypeScript(path: string): Promise<void> {
   try {
     loader = createRequire(path).resolve("tsx/esm/api");
   } catch (cause) {
-    throw new CliError(
-      ExitCode.usage,
+    throw usageError(
       `This Node (${process.version}) does not read TypeScript. Use Node 22.18 or newer, or add tsx to your project ` +
         `(npm install --save-dev tsx), or compile ${path} and give the .js file.`,
       { cause },

@@ -13,6 +13,8 @@ export interface OneWordCommand extends Pick<CommandSpec, "summary" | "changes">
   readonly command: () => Promise<CommandBody>;
 }
 
+const noun = (summary: string, commands: Noun["commands"]): Noun => ({ summary, commands });
+
 /** Everything that may follow `carillon`, in the groups and the order of its help. */
 export const groups: Readonly<Record<string, Readonly<Record<string, Noun | OneWordCommand>>>> = {
   "Start:": {
@@ -25,24 +27,12 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Noun | OneW
       changes: true,
       command: async () => (await import("./nouns/init.js")).init,
     },
-    import: {
-      summary: "import jobs from other schedulers",
-      commands: async () => (await import("./nouns/import.js")).importCommands,
-    },
+    import: noun("import jobs from other schedulers", async () => (await import("./nouns/import.js")).importCommands),
   },
   "Jobs and their runs:": {
-    job: {
-      summary: "create, change and list jobs",
-      commands: async () => (await import("./nouns/job.js")).jobCommands,
-    },
-    run: {
-      summary: "list, watch, cancel and repeat runs",
-      commands: async () => (await import("./nouns/run.js")).runCommands,
-    },
-    task: {
-      summary: "list tasks and run them without a job",
-      commands: async () => (await import("./nouns/task.js")).taskCommands,
-    },
+    job: noun("create, change and list jobs", async () => (await import("./nouns/job.js")).jobCommands),
+    run: noun("list, watch, cancel and repeat runs", async () => (await import("./nouns/run.js")).runCommands),
+    task: noun("list tasks and run them without a job", async () => (await import("./nouns/task.js")).taskCommands),
     why: {
       summary: "explain why a job or a run does not run, or list everything that waits",
       command: async () => (await import("./nouns/why.js")).why,
@@ -51,80 +41,65 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Noun | OneW
       summary: "a live view: queues, rates, workers, runs",
       command: async () => (await import("./nouns/top.js")).top,
     },
-    events: {
-      summary: "follow events",
-      commands: async () => (await import("./nouns/events.js")).eventCommands,
-    },
+    events: noun("follow events", async () => (await import("./nouns/events.js")).eventCommands),
   },
   "Failures:": {
-    "dead-letter": {
-      summary: "list runs that failed for good, retry or discard them",
-      commands: async () => (await import("./nouns/dead-letter.js")).deadLetterCommands,
-    },
-    "error-group": {
-      summary: "list the kinds of errors",
-      commands: async () => (await import("./nouns/dead-letter.js")).errorGroupCommands,
-    },
-    webhook: {
-      summary: "notify other systems when runs end",
-      commands: async () => (await import("./nouns/webhook.js")).webhookCommands,
-    },
+    "dead-letter": noun(
+      "list runs that failed for good, retry or discard them",
+      async () => (await import("./nouns/dead-letter.js")).deadLetterCommands,
+    ),
+    "error-group": noun(
+      "list the kinds of errors",
+      async () => (await import("./nouns/dead-letter.js")).errorGroupCommands,
+    ),
+    webhook: noun(
+      "notify other systems when runs end",
+      async () => (await import("./nouns/webhook.js")).webhookCommands,
+    ),
   },
   "Bulk work:": {
-    backfill: {
-      summary: "watch backfills and abort them",
-      commands: async () => (await import("./nouns/backfill.js")).backfillCommands,
-    },
-    operation: {
-      summary: "watch bulk operations and abort them",
-      commands: async () => (await import("./nouns/operation.js")).operationCommands,
-    },
+    backfill: noun(
+      "watch backfills and abort them",
+      async () => (await import("./nouns/backfill.js")).backfillCommands,
+    ),
+    operation: noun(
+      "watch bulk operations and abort them",
+      async () => (await import("./nouns/operation.js")).operationCommands,
+    ),
   },
   "Schedules:": {
-    cron: {
-      summary: "test cron expressions, offline",
-      commands: async () => (await import("./nouns/cron.js")).cronCommands,
-    },
-    calendar: {
-      summary: "check calendars offline, list and change stored ones",
-      commands: async () => (await import("./nouns/calendar.js")).calendarCommands,
-    },
-    window: {
-      summary: "list and change maintenance windows",
-      commands: async () => (await import("./nouns/window.js")).windowCommands,
-    },
+    cron: noun("test cron expressions, offline", async () => (await import("./nouns/cron.js")).cronCommands),
+    calendar: noun(
+      "check calendars offline, list and change stored ones",
+      async () => (await import("./nouns/calendar.js")).calendarCommands,
+    ),
+    window: noun("list and change maintenance windows", async () => (await import("./nouns/window.js")).windowCommands),
   },
   "Limits:": {
-    queue: {
-      summary: "list queues, pause and purge them, set their order",
-      commands: async () => (await import("./nouns/queue.js")).queueCommands,
-    },
-    limit: {
-      summary: "list, set and delete limits",
-      commands: async () => (await import("./nouns/limit.js")).limitCommands,
-    },
-    breaker: {
-      summary: "list circuit breakers and close them",
-      commands: async () => (await import("./nouns/breaker.js")).breakerCommands,
-    },
-    namespace: {
-      summary: "create namespaces and set their weights",
-      commands: async () => (await import("./nouns/namespace.js")).namespaceCommands,
-    },
+    queue: noun(
+      "list queues, pause and purge them, set their order",
+      async () => (await import("./nouns/queue.js")).queueCommands,
+    ),
+    limit: noun("list, set and delete limits", async () => (await import("./nouns/limit.js")).limitCommands),
+    breaker: noun(
+      "list circuit breakers and close them",
+      async () => (await import("./nouns/breaker.js")).breakerCommands,
+    ),
+    namespace: noun(
+      "create namespaces and set their weights",
+      async () => (await import("./nouns/namespace.js")).namespaceCommands,
+    ),
   },
   "Nodes and workers:": {
-    worker: {
-      summary: "start workers, list, drain and cordon them",
-      commands: async () => (await import("./nouns/worker.js")).workerCommands,
-    },
-    server: {
-      summary: "start a node, migrate its database, show its settings",
-      commands: async () => (await import("./nouns/server.js")).serverCommands,
-    },
-    node: {
-      summary: "list the nodes of the cluster",
-      commands: async () => (await import("./nouns/node.js")).nodeCommands,
-    },
+    worker: noun(
+      "start workers, list, drain and cordon them",
+      async () => (await import("./nouns/worker.js")).workerCommands,
+    ),
+    server: noun(
+      "start a node, migrate its database, show its settings",
+      async () => (await import("./nouns/server.js")).serverCommands,
+    ),
+    node: noun("list the nodes of the cluster", async () => (await import("./nouns/node.js")).nodeCommands),
     doctor: {
       summary: "check this machine and its database",
       command: async () => (await import("./nouns/server.js")).doctor,
@@ -136,10 +111,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Noun | OneW
       changes: true,
       command: async () => (await import("./nouns/profile.js")).login,
     },
-    profile: {
-      summary: "choose between servers",
-      commands: async () => (await import("./nouns/profile.js")).profileCommands,
-    },
+    profile: noun("choose between servers", async () => (await import("./nouns/profile.js")).profileCommands),
     api: {
       summary: "send one request to the API",
       changes: true,

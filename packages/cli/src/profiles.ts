@@ -1,5 +1,6 @@
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isObject } from "@carillon/core";
 import { CliError, ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { makeFolders } from "./make-folders.js";
@@ -82,17 +83,13 @@ function profilesIn(text: string, path: string): Profiles {
   } catch {
     throw broken();
   }
-  if (!isRecord(value) || !isRecord(value["profiles"])) throw broken();
+  if (!isObject(value) || !isObject(value["profiles"])) throw broken();
   const { current = null, profiles } = value;
   if (!Object.values(profiles).every(isProfile) || (current !== null && typeof current !== "string")) throw broken();
   return { current, profiles: profiles as Record<string, Profile> };
 }
 
 function isProfile(value: unknown): boolean {
-  if (!isRecord(value) || typeof value["url"] !== "string") return false;
+  if (!isObject(value) || typeof value["url"] !== "string") return false;
   return ["namespace", "token"].every((name) => value[name] === undefined || typeof value[name] === "string");
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

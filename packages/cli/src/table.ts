@@ -5,6 +5,18 @@ export interface Column<Row> {
   readonly align?: "right";
 }
 
+const titleOf = (field: string): string => field.replaceAll("_", " ");
+
+/** A column for each of these fields, under its own name. */
+export function fieldColumns<Row>(...fields: readonly (keyof Row & string)[]): Column<Row>[] {
+  return fields.map((field) => ({ title: titleOf(field).toUpperCase(), value: (row) => row[field] }));
+}
+
+/** The same for numbers. */
+export function countColumns<Row>(...fields: readonly (keyof Row & string)[]): Column<Row>[] {
+  return fieldColumns<Row>(...fields).map((column) => ({ ...column, align: "right" }));
+}
+
 const GAP = "  ";
 
 function cell(value: unknown): string {
@@ -35,6 +47,11 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
 export function renderFields(fields: readonly (readonly [name: string, value: unknown])[]): string {
   const width = Math.max(...fields.map(([name]) => widthOf(name)));
   return fields.map(([name, value]) => `${name.padEnd(width)}${GAP}${cell(value)}\n`).join("");
+}
+
+/** These fields of a thing as such pairs, under their own names. */
+export function fieldsOf<Thing>(thing: Thing, ...fields: readonly (keyof Thing & string)[]) {
+  return fields.map((field) => [titleOf(field), thing[field]] as const);
 }
 
 /** The terminal's codes for the few styles in use. */

@@ -52,7 +52,7 @@ export function pauseFlags(pause: PausedState | null | undefined, now: number): 
   ].join("");
 }
 
-/** A text as one word of a command line, for any POSIX shell. */
+/** A text as one argument of a command line, for any POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

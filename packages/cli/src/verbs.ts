@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import type { Client } from "@carillon/client";
 import type { Command } from "commander";
 import { clientOf, found, withServerAddress } from "./client.js";
@@ -44,9 +45,9 @@ type ServerBody = Omit<CommandBody, "run"> & { readonly run: (call: Call) => Pro
 /** A command that talks to a server, about one thing or about none. */
 export function serverCommand(
   subject: Subject | null,
-  { summary, ...body }: ServerBody & Pick<CommandSpec, "summary">,
+  { summary, changes, ...body }: ServerBody & Pick<CommandSpec, "summary" | "changes">,
 ): CommandSpec {
-  return { summary, ...serverBody(subject, body) };
+  return { summary, ...(changes && { changes }), ...serverBody(subject, body) };
 }
 
 /** The same for a command whose summary is in the file of its noun. */
@@ -97,8 +98,7 @@ export function listCommand<Key extends string, Row, Filter = unknown>({
   const { summary, notes, examples } = spec;
   return serverCommand(subject ?? null, {
     summary,
-    ...(notes !== undefined && { notes }),
-    ...(examples !== undefined && { examples }),
+    ...present({ notes, examples }),
     define(target) {
       withListLimit(target);
       define?.(target);
@@ -174,7 +174,7 @@ function changing<Thing>(
     await printThing(call.io, call.invocation, changed.thing, render);
     printChange(call, changed);
   };
-  return { ...serverCommand(subject, { ...words, run }), changes: true };
+  return serverCommand(subject, { ...words, changes: true, run });
 }
 
 export function printChange({ io, invocation }: Pick<Call, "io" | "invocation">, changed: Change<unknown>): void {
@@ -201,7 +201,7 @@ export function deleteCommand<Thing>(
     if (outputForm(invocation) !== "table") await printThing(io, invocation, before, resource.render);
     printUndo(io, invocation, done, undo(before));
   };
-  return { ...serverCommand(resource, { ...words, run }), changes: true };
+  return serverCommand(resource, { ...words, changes: true, run });
 }
 
 interface ApplySpec<Thing, Body> extends Words {

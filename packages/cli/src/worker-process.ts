@@ -1,7 +1,7 @@
 import { systemRandom } from "@carillon/core";
 import { type Config, createLogger, runNode, workerLog } from "@carillon/server";
 import { HttpTransport, type Task, Worker, type WorkerEvent, workerTimers } from "@carillon/worker";
-import { CliError, ExitCode } from "./exit-codes.js";
+import { type CliError, ExitCode, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 export interface WorkerProcess {
@@ -120,5 +120,5 @@ export function queueSlots(text: string, slots: number): QueueSlots[] {
 }
 
 function refusal(reason: string): CliError {
-  return new CliError(ExitCode.usage, `--queues: ${reason} A list looks like default,mail=5.`);
+  return usageError(`--queues: ${reason} A list looks like default,mail=5.`);
 }

@@ -3,6 +3,11 @@ import type { Finding, Problem } from "@carillon/contract";
 /** The codes that this version knows; a newer server may send others. */
 export type ApiErrorCode = Problem["code"] | "unexpected_answer" | (string & {});
 
+type ApiErrorFacts = { readonly detail: string } & Pick<
+  ApiError,
+  "status" | "code" | "errors" | "requestId" | "retryable" | "retryAfterMs"
+>;
+
 /** The server refused the call. Decide by `code`; `message` is for people. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -15,15 +20,7 @@ export class ApiError extends Error {
   /** How long to wait before the next try, where the server says so. */
   readonly retryAfterMs: number | null;
 
-  constructor(facts: {
-    readonly status: number;
-    readonly code: ApiError["code"];
-    readonly detail: string;
-    readonly errors: readonly Finding[];
-    readonly requestId: string | null;
-    readonly retryable: boolean;
-    readonly retryAfterMs: number | null;
-  }) {
+  constructor(facts: ApiErrorFacts) {
     super(facts.detail);
     this.status = facts.status;
     this.code = facts.code;

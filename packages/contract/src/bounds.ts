@@ -80,7 +80,7 @@ export const callbackLimits = {
 } as const;
 
 /** How fast a backfill may be, and how fast it is by default. */
-export const backfillLimits = { leastPerSecond: 0.001, perSecond: 1_000, concurrency: 1_000 } as const;
+export const backfillLimits = { minPerSecond: 0.001, perSecond: 1_000, concurrency: 1_000 } as const;
 
 export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
 

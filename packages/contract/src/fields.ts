@@ -96,6 +96,15 @@ export const Reason = Type.String({
 
 export const CalendarName = Type.String({ minLength: 1, maxLength: plainNameLength, pattern: plainNamePattern });
 
+/** A text in an answer. */
+export const Text = (description: string) => Type.String({ description });
+
+/** A member of a request that is true or false, and may be left out. */
+export const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
+export const WholeNumber = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description });
+
 export const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const Milliseconds = (description: string) => Type.Integer({ description });
@@ -148,15 +157,6 @@ export function readInstant(text: string | undefined, pointer: string, findings:
 
 /** For the times in a run's policies. At most a year: work that takes longer is a service, not a run. */
 export const policyTimeBounds = { minMs: 1, maxMs: 366 * 86_400_000 };
-
-type OptionalKeys<Fields> = { [Name in keyof Fields]: undefined extends Fields[Name] ? Name : never }[keyof Fields];
-
-/** Fields without those that are undefined: a member that was not sent stays absent, instead of being there as undefined. */
-export function present<Fields extends object>(
-  fields: Fields,
-): Omit<Fields, OptionalKeys<Fields>> & { [Name in OptionalKeys<Fields>]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
 
 /** The text of a duration that may be absent. */
 export function durationText(durationMs: DurationMs | undefined): string | undefined {

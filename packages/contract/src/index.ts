@@ -16,7 +16,6 @@ export { checkJsonValue } from "./check/json-value.js";
 export { queryInstant } from "./fields.js";
 export { openApiDocument } from "./openapi/document.js";
 export type { Json } from "./openapi/schema-components.js";
-export { apiSurface, breachesOf } from "./openapi/surface.js";
 export {
   type Answer,
   type AnswerOf,

@@ -1,5 +1,5 @@
+import { isObject } from "@carillon/core";
 import { type Static, type TOptional, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
-import { isObject } from "./check/check-value.js";
 
 /** A value as a merge patch (RFC 7396) can change it: null removes a member, at any depth; lists are replaced whole. */
 type Patched<Value> = Value extends readonly unknown[]

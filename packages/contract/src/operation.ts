@@ -151,6 +151,21 @@ export const bodyErrors = [
 export const getErrors = [...queryErrors, ...storeErrors] as const satisfies Codes;
 export const listErrors = [...queryErrors, "page_token_invalid", ...storeErrors] as const satisfies Codes;
 export const writeErrors = [...bodyErrors, ...storeErrors] as const satisfies Codes;
+/** Of a call with the filters of jobs or runs. */
+export const filterErrors = [
+  "status_unknown",
+  "label_selector_invalid",
+  "path_not_searchable",
+  "instant_invalid",
+] as const satisfies Codes;
+/** The answer and the errors of a call that gets one resource. */
+export function singleAnswer<Schema extends TSchema>(schema: Schema, description: string) {
+  return { answers: { 200: { description, schema } }, errors: getErrors } as const;
+}
+/** The same of a call that lists many, page by page. */
+export function pageAnswer<Schema extends TSchema>(schema: Schema) {
+  return { answers: { 200: { description: "One page", schema } }, errors: listErrors } as const;
+}
 /** Of a call with the definition of a job. */
 export const definitionErrors = [
   ...bodyErrors,

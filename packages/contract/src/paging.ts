@@ -1,10 +1,8 @@
 import { type Static, type TProperties, Type } from "typebox";
 import { limits } from "./bounds.js";
-import { closed, Count, nullable, object, stringEnum } from "./fields.js";
+import { closed, Count, nullable, object, stringEnum, Text } from "./fields.js";
 
-export const NextPageToken = nullable(
-  Type.String({ description: "Send it as page_token to get the next page; null on the last page" }),
-);
+export const NextPageToken = nullable(Text("Send it as page_token to get the next page; null on the last page"));
 
 export const paging = {
   page_size: Type.Optional(

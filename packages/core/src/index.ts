@@ -1,6 +1,13 @@
 export { CarillonError, type ErrorItem } from "./errors/carillon-error.js";
 export { type ErrorFacts, fingerprintOf, plainMessage } from "./errors/fingerprint.js";
-export { errorAnchor, errorAreas, errorCatalogue, type ErrorCode, type ErrorEntry } from "./errors/catalogue.js";
+export {
+  errorAnchor,
+  errorAreas,
+  errorCatalogue,
+  type ErrorCode,
+  type ErrorEntry,
+  isErrorCode,
+} from "./errors/catalogue.js";
 export type { CompiledSchedule, Fire, FireNote, MergedFire, RemovedFire, RemovedRange } from "./schedule/compiled.js";
 export type {
   AfterSchedule,
@@ -167,6 +174,7 @@ export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
 export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
 export type { Clock, Soon, Timers } from "./time/clock.js";
 export { formatDuration, maxDurationMs, parseDuration } from "./time/duration.js";
+export { isObject, present } from "./json/objects.js";
 export { formatInstant, parseInstant } from "./time/instant-text.js";
 export { ManualClock } from "./time/manual-clock.js";
 export { type Pending, pending } from "./time/pending.js";
@@ -191,7 +199,6 @@ export {
   type RankedRun,
   rankOf,
 } from "./rank/rank.js";
-export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
 export {
   type EventData,

@@ -23,8 +23,6 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number;
   /** PostgreSQL settings over the launcher's own, for example `{ max_connections: "200" }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The memory to tune for; by default the machine's memory or the container's limit. */
-  readonly memoryBytes?: number;
   /** A folder with `bin`, `lib` and `share` to run instead of the installed package, for another version. */
   readonly binaryDir?: string;
   /** Where root stores the files that PostgreSQL's unprivileged user could not reach otherwise; by default /var/lib/carillon. */

@@ -56,7 +56,7 @@ async function startOwned(owned: Owned): Promise<EmbeddedPostgres> {
   if (!site.home.clusterExists) await initCluster(site, password, options.settings?.["fsync"] !== "off");
   await checkVersion(site);
   const logFile = openLogFile(dataDir);
-  const settings = { ...tunedSettings(options.memoryBytes ?? availableMemoryBytes()), ...options.settings };
+  const settings = { ...tunedSettings(availableMemoryBytes()), ...options.settings };
   const running = await runServer(site, logFile, { port: options.port, settings });
   try {
     await rememberServer(dataDir, { port: running.port, version: site.binaries.version });

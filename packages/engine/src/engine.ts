@@ -21,53 +21,16 @@ import { DirectChannel } from "./dispatch/direct/direct-channel.js";
 import { Gateway } from "./dispatch/gateway.js";
 import { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 import { RemoteWorkers } from "./dispatch/remote/remote-workers.js";
-import type { Callbacks } from "./dispatch/results/waiting-runs.js";
+import type { WaitingRuns } from "./dispatch/results/waiting-runs.js";
 import { Rescuer } from "./dispatch/sessions/rescuer.js";
 import type { WorkerLoad } from "./dispatch/sessions/served-sessions.js";
 import { Workers } from "./dispatch/sessions/workers.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
 import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
 import { Enqueuer } from "./enqueue/enqueuer.js";
-import type { Enqueueing } from "./enqueue/enqueue.js";
 import { IdempotencyKeys } from "./enqueue/idempotency/idempotency-keys.js";
 import { makeInsertWithReceipt } from "./enqueue/idempotency/insert-with-receipt.js";
-import type { Receipts } from "./enqueue/idempotency/idempotency-keys.js";
 import { Explanations } from "./explain/explanations.js";
-import {
-  type BackfillCalls,
-  backfillCalls,
-  type DeadLetterCalls,
-  deadLetterCalls,
-  type ExplanationCalls,
-  explanationCalls,
-  type ForecastCalls,
-  forecastCalls,
-  type OperationCalls,
-  operationCalls,
-  type WebhookCalls,
-  webhookCalls,
-  type BreakerCalls,
-  breakerCalls,
-  calendarCalls,
-  type CalendarCalls,
-  type EngineApi,
-  enqueueCalls,
-  jobCalls,
-  type JobChangeCalls,
-  type JobStatsCalls,
-  limitCalls,
-  type LimitCalls,
-  type NamespaceCalls,
-  namespaceCalls,
-  type QueueCalls,
-  queueCalls,
-  type RunCalls,
-  runCalls,
-  taskCalls,
-  type TaskCalls,
-  type WorkerCalls,
-  workerCalls,
-} from "./flat-api.js";
 import { Forecasts } from "./forecast/forecasts.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
 import { PauseExpiry } from "./jobs/change/job-pauser.js";
@@ -90,28 +53,6 @@ import { ScheduleCache } from "./schedules/schedule-cache.js";
 import { CallbackSecrets } from "./webhooks/callback-secrets.js";
 import { Webhooks } from "./webhooks/webhooks.js";
 
-/** All that callers ask of the engine. */
-export type EngineApis = EngineApi &
-  JobChangeCalls &
-  JobStatsCalls &
-  CalendarCalls &
-  RunCalls &
-  Receipts &
-  OperationCalls &
-  Enqueueing &
-  BackfillCalls &
-  QueueCalls &
-  NamespaceCalls &
-  BreakerCalls &
-  LimitCalls &
-  DeadLetterCalls &
-  WebhookCalls &
-  TaskCalls &
-  Callbacks &
-  WorkerCalls &
-  ExplanationCalls &
-  ForecastCalls;
-
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
   readonly leaseMs: DurationMs;
@@ -121,48 +62,49 @@ export interface EngineLoad extends WorkerLoad {
   readonly writesWaiting: number;
 }
 
-/** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
-export interface Engine {
-  readonly api: EngineApis;
+const second: DurationMs = 1_000;
+
+/**
+ * One node's engine: the components that callers use, the gateway of its workers, and its loops. The only composition: it constructs every
+ * component in the order of their dependencies and holds no rule of its own.
+ */
+export class Engine {
+  readonly namespaces: Namespaces;
+  readonly queues: Queues;
+  readonly tasks: Tasks;
+  readonly jobs: Jobs;
+  readonly calendars: Calendars;
+  readonly windows: MaintenanceWindows;
+  readonly runs: Runs;
+  readonly enqueuer: Enqueuer;
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly limits: Limits;
+  readonly breakers: Breakers;
+  readonly workers: Workers;
+  readonly waitingRuns: WaitingRuns;
+  readonly backfills: Backfills;
+  readonly operations: Operations;
+  readonly deadLetters: DeadLetters;
+  readonly webhooks: Webhooks;
+  readonly callbackSecrets: CallbackSecrets;
+  readonly explanations: Explanations;
+  readonly forecasts: Forecasts;
+  readonly cluster: ClusterStatus;
   readonly gateway: Gateway;
   /** Workers of other processes, of every namespace. */
   readonly remoteWorkers: RemoteWorkers;
   /** The same for callers of a namespace: what the API serves. */
   readonly workerApi: NamespaceGuard;
-  /** This incarnation of the node; changes if others declared it dead and it came back. */
-  readonly nodeId: string;
-  /** One node of the cluster at a time, for what is enough to be done once: the owner of the first shard. Only a hint. */
-  readonly isElected: boolean;
-  readonly load: EngineLoad;
-  start(): Promise<void>;
-  /** Ends the loops and hands the shards over. Workers are stopped before. */
-  stop(): Promise<void>;
-}
-
-const second: DurationMs = 1_000;
-
-export function createEngine(options: EngineOptions): Engine {
-  return new NodeEngine(options);
-}
-
-/** The only composition of a node: constructs every component in the order of their dependencies. Holds no rule of its own. */
-class NodeEngine implements Engine {
-  readonly api: EngineApis;
-  readonly gateway: Gateway;
-  readonly remoteWorkers: RemoteWorkers;
-  readonly workerApi: NamespaceGuard;
   readonly #context: EngineContext;
-  readonly #cluster: ClusterMembership;
+  readonly #membership: ClusterMembership;
   readonly #directChannel: DirectChannel;
-  readonly #runs: Runs;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
 
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
-    const { db, store, clock, newId, now, emit, membership, loops, wakeups, limits } = context;
-    const { inNamespace: within } = context;
+    const { db, store, clock, now, emit, membership, loops, wakeups, limits } = context;
     const statements = loadStatements(db.schema);
     const signals = {
       onQueued: (queued: Parameters<typeof wakeups.runsQueued>[0]) => wakeups.runsQueued(queued),
@@ -175,7 +117,7 @@ class NodeEngine implements Engine {
       onEvent: emit,
     };
     // Cluster: which shards this node owns.
-    this.#cluster = new ClusterMembership(context);
+    this.#membership = new ClusterMembership(context);
 
     // Catalog, and the unit of work over jobs.
     const catalog = new Catalog(context);
@@ -194,17 +136,17 @@ class NodeEngine implements Engine {
     const schedules = new ScheduleCache(limits.compiledSchedules, false);
     const rules = new DueRules({ schedules, calendars: calendarCache, store: fires });
     const calendarSweep = new CalendarSweep(context, { unitOfWork, rules, cache: calendarCache, compiler });
-    const calendars = new Calendars(context, { cache: calendarCache, compiler, sweep: calendarSweep });
-    const maintenanceWindows = new MaintenanceWindows(context);
+    this.calendars = new Calendars(context, { cache: calendarCache, compiler, sweep: calendarSweep });
+    this.windows = new MaintenanceWindows(context);
 
     // Runs: reads, waiting callers, changes of single runs, deadlines.
-    this.#runs = new Runs(context, catalog);
-    const { reader: runs, lister } = this.#runs;
-    const jobReader = new JobReader(store.jobs, runs, lister);
+    this.runs = new Runs(context, catalog);
+    const { reader: runReader, lister } = this.runs;
+    const jobReader = new JobReader(store.jobs, runReader, lister);
 
     // Limits.
     new LimitAdmitter(context, catalog);
-    const runLimits = new Limits(context);
+    this.limits = new Limits(context);
 
     // Runs that wait for other runs of their job, and jobs that start after other jobs.
     new OverlapAdmitter(context, { unitOfWork });
@@ -234,17 +176,17 @@ class NodeEngine implements Engine {
     });
     this.#inserts = inserts;
     const insertWithReceipt = makeInsertWithReceipt(store, statements, { horizonMs, onReplaced });
-    const enqueuer = new Enqueuer(context, {
+    this.enqueuer = new Enqueuer(context, {
       catalog,
       inserts,
       insertWithReceipt,
       callText: statements.get("enqueue.call").text,
     });
-    const idempotencyKeys = new IdempotencyKeys({ receipts: store.receipts, newId });
+    this.idempotencyKeys = new IdempotencyKeys(context);
 
     // Jobs.
     const change = new ChangeTransaction(context, { unitOfWork, upstreamEnds, calendarSweep, queues, rules });
-    const jobs = new Jobs(context, {
+    this.jobs = new Jobs(context, {
       catalog,
       calendars: calendarCache,
       rules,
@@ -254,7 +196,7 @@ class NodeEngine implements Engine {
       unitOfWork,
       upstreamEnds,
       reader: jobReader,
-      runs,
+      runs: runReader,
     });
     const pauseExpiry = new PauseExpiry(context, { unitOfWork, rules, upstreamEnds });
 
@@ -305,16 +247,16 @@ class NodeEngine implements Engine {
     });
 
     // Webhooks.
-    const webhooks = new Webhooks(context, { queues, rank, runs, lister });
+    this.webhooks = new Webhooks(context, { queues, rank, runs: runReader, lister });
 
     // Dispatch: assigns runs to workers of this process and of others.
-    const hasSubscribers = (run: ClaimedRun): boolean => webhooks.wantsSuccess(run);
+    const hasSubscribers = (run: ClaimedRun): boolean => this.webhooks.wantsSuccess(run);
     this.gateway = new Gateway(context, { catalog, channel: directChannel, hasSubscribers });
     const { gateway } = this;
     this.remoteWorkers = new RemoteWorkers(context, gateway);
     this.workerApi = new NamespaceGuard(context, { workers: this.remoteWorkers, sessions: gateway.sessions });
     const rescuer = new Rescuer(context);
-    const workers = new Workers(context, gateway.sessions);
+    this.workers = new Workers(context, gateway.sessions);
 
     // Queues, namespaces and breakers, as callers change them.
     queues.onPausesChanged(() => gateway.holdsChanged());
@@ -333,16 +275,20 @@ class NodeEngine implements Engine {
     };
     loops.register("queues", tickQueues);
     wakeups.on("queues", () => loops.wake("queues"));
-    const breakers = new Breakers(context, { nodeBreakers: gateway.breakers });
+    this.breakers = new Breakers(context, { nodeBreakers: gateway.breakers });
 
     // Backfills, dead letters, bulk operations.
-    const backfills = new Backfills(context, { unitOfWork, queues, compiler, transaction: change, jobs: jobReader });
-    const deadLetters = new DeadLetters(context, { runs, transaction: change, deliveryRuns: webhooks.deliveryRuns });
-    const operations = new Operations(context, {
+    this.backfills = new Backfills(context, { unitOfWork, queues, compiler, transaction: change, jobs: jobReader });
+    this.deadLetters = new DeadLetters(context, {
+      runs: runReader,
+      transaction: change,
+      deliveryRuns: this.webhooks.deliveryRuns,
+    });
+    this.operations = new Operations(context, {
       lister,
-      runs,
-      changer: this.#runs.changer,
-      repeater: deadLetters.repeater,
+      runs: runReader,
+      changer: this.runs.changer,
+      repeater: this.deadLetters.repeater,
     });
 
     // Retention.
@@ -351,40 +297,33 @@ class NodeEngine implements Engine {
     this.#ticks = {
       queues: tickQueues,
       history: () => retention.keepDays(),
-      webhooks: () => webhooks.refresh(),
+      webhooks: () => this.webhooks.refresh(),
       rescuer: () => rescuer.tick(),
       tasks: () => catalog.tasks.refresh(),
     };
 
-    this.api = {
-      namespaceId: (namespace) => within(namespace, async (id) => id),
-      ...runCalls(this.#runs),
-      ...jobCalls(jobs),
-      ...enqueueCalls(enqueuer),
-      beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
-      ...workerCalls(workers),
-      ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
-      ...calendarCalls(calendars, maintenanceWindows),
-      ...backfillCalls(backfills),
-      ...queueCalls(new Queues(context, catalog)),
-      ...namespaceCalls(new Namespaces(context, catalog)),
-      ...breakerCalls(breakers),
-      ...limitCalls(runLimits),
-      ...operationCalls(operations),
-      ...deadLetterCalls(deadLetters),
-      ...webhookCalls(webhooks, new CallbackSecrets(context)),
-      ...explanationCalls(
-        new Explanations(context, { runs, jobs: jobReader, changes: jobs, limits: runLimits, breakers }),
-      ),
-      answerCallback: (tokenHash, answer) => gateway.waiting.answer(tokenHash, answer),
-      ...forecastCalls(new Forecasts(context, { rules })),
-    };
+    this.cluster = new ClusterStatus(context);
+    this.namespaces = new Namespaces(context, catalog);
+    this.queues = new Queues(context, catalog);
+    this.tasks = new Tasks(context, catalog.tasks);
+    this.waitingRuns = gateway.waiting;
+    this.callbackSecrets = new CallbackSecrets(context);
+    this.explanations = new Explanations(context, {
+      runs: runReader,
+      jobs: jobReader,
+      changes: this.jobs,
+      limits: this.limits,
+      breakers: this.breakers,
+    });
+    this.forecasts = new Forecasts(context, { rules });
   }
 
+  /** One node of the cluster at a time, for what is enough to be done once: the owner of the first shard. Only a hint. */
   get isElected(): boolean {
     return this.#context.membership().epochs.has(0);
   }
 
+  /** This incarnation of the node; changes if others declared it dead and it came back. */
   get nodeId(): string {
     return this.#context.membership().nodeId;
   }
@@ -394,7 +333,7 @@ class NodeEngine implements Engine {
     return {
       ...this.gateway.sessions.load,
       leaseMs: limits.leaseMs,
-      leaseAgeMs: this.#cluster.leaseAgeMs,
+      leaseAgeMs: this.#membership.leaseAgeMs,
       writesWaiting: this.#inserts.waiting,
     };
   }
@@ -410,19 +349,20 @@ class NodeEngine implements Engine {
     // Before the first claim and the first fire: paused queues, and the order of the others.
     await this.#ticks.queues();
     await this.#ticks.webhooks();
-    await this.#cluster.join();
+    await this.#membership.join();
     await this.#ticks.rescuer();
     wakeups.start();
     this.#directChannel.start(await store.secrets.find("direct_dispatch"));
     loops.start();
   }
 
+  /** Ends the loops and hands the shards over. Workers are stopped before. */
   async stop(): Promise<void> {
     const { options, loops, wakeups } = this.#context;
     this.remoteWorkers.stop();
-    this.#runs.stop();
+    this.runs.stop();
     const stopped = loops.stop();
-    if (options.enqueueOnly !== true) await this.#cluster.leave();
+    if (options.enqueueOnly !== true) await this.#membership.leave();
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();

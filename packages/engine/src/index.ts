@@ -6,8 +6,7 @@ export type { Heartbeat, PollAnswer, PollRequest, RemoteRegistration } from "./d
 export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
-export { createEngine } from "./engine.js";
-export type { Engine, EngineLoad } from "./engine.js";
+export { Engine, type EngineLoad } from "./engine.js";
 export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
 export type { DiagnosticEvent, EngineEvent, OnEngineEvent } from "./events.js";
 export type { FireStore } from "./schedules/fire-store.js";
@@ -15,34 +14,29 @@ export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from ".
 export { checkConditions } from "./dependencies/conditions.js";
 export { jobStatus } from "./jobs/job-view.js";
 export type { CreatedJob, JobFilter } from "./jobs/job-requests.js";
-export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
-export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/idempotency-keys.js";
+export type { EnqueuedRun, TransactionQuery } from "./enqueue/enqueue.js";
+export type { BegunCall, IdempotencyKeys, OwnCall } from "./enqueue/idempotency/idempotency-keys.js";
 export type { ClusterView } from "./cluster/cluster-status.js";
-export type {
-  BackfillCalls as Backfills,
-  BreakerCalls as Breakers,
-  CalendarCalls as Calendars,
-  EngineApi,
-  JobChangeCalls as JobChanges,
-  DeadLetterCalls as Failures,
-  ExplanationCalls as Explanations,
-  ForecastCalls as Forecasts,
-  LimitCalls as Limits,
-  NamespaceCalls as Namespaces,
-  OperationCalls as Operations,
-  QueueCalls as Queues,
-  RunChanges,
-  RunLogs,
-  TaskCalls as Catalogue,
-  WebhookCalls as Webhooks,
-  WorkerCalls as Workers,
-} from "./flat-api.js";
-export type { LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
-export type { BulkCount, BulkRequest } from "./operations/operations.js";
-export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
-export type { RedriveResult } from "./dead-letters/dead-letters.js";
+export type { Backfills } from "./backfills/backfills.js";
+export type { Breakers } from "./breakers/breakers.js";
+export type { Calendars } from "./calendars/calendars.js";
+export type { MaintenanceWindows } from "./calendars/maintenance-windows.js";
+export type { Namespaces } from "./catalog/namespaces.js";
+export type { Tasks } from "./catalog/tasks.js";
+export type { ClusterStatus } from "./cluster/cluster-status.js";
+export type { Workers } from "./dispatch/sessions/workers.js";
+export type { Enqueuer } from "./enqueue/enqueuer.js";
+export type { Explanations } from "./explain/explanations.js";
+export type { Forecasts } from "./forecast/forecasts.js";
+export type { Jobs } from "./jobs/jobs.js";
+export type { Runs } from "./runs/runs.js";
+export type { CallbackSecrets } from "./webhooks/callback-secrets.js";
+export type { LimitView, Limits, ListedLimit, RunLimitsView } from "./limits/limits.js";
+export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
+export type { QueueChange, QueuePauseSpec, Queues } from "./catalog/queues.js";
+export type { DeadLetters, RedriveResult } from "./dead-letters/dead-letters.js";
 export type { RepeatRequest } from "./dead-letters/run-repeater.js";
-export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";
+export type { CallbackTaken, WaitingRuns } from "./dispatch/results/waiting-runs.js";
 export type {
   CancelRequest,
   JobVersionView,
@@ -54,7 +48,7 @@ export type {
 } from "./jobs/job-requests.js";
 export type { RunToServe, Unserved } from "./dispatch/sessions/why-unserved.js";
 export type { WebhookDelivery, WebhookMessage } from "./webhooks/message.js";
-export type { WebhookChange } from "./webhooks/webhooks.js";
+export type { WebhookChange, Webhooks } from "./webhooks/webhooks.js";
 export type { Explanation, JobExplanation, JobWaitCode, RunExplanation, RunWaitCode } from "./explain/explanation.js";
 export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-fires.js";
 export type { JobView } from "./jobs/job-view.js";

@@ -6,18 +6,18 @@ export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly callbackBase?: () => string | null;
   /** Addresses that jobs may reach although they are not public. */
-  readonly outboundAllow: readonly string[];
+  readonly outboundAllowlist: readonly string[];
 }
 
 /** The host that this process gives its executors. Throws config_invalid for an entry of the allowlist that cannot be read. */
-export function createExecutorHost({ timers, env, outboundAllow, callbackBase }: HostOptions): ExecutorHost {
+export function createExecutorHost({ timers, env, outboundAllowlist, callbackBase }: HostOptions): ExecutorHost {
   return {
     timers,
     env,
     ...(callbackBase !== undefined && { callbackBase }),
     now: () => systemClock.now(),
     secrets: environmentSecrets(env),
-    outbound: rulesOf(outboundAllow),
+    outbound: rulesOf(outboundAllowlist),
   };
 }
 

@@ -173,7 +173,7 @@ describe("the published packages in an empty project", () => {
       import { kubernetesExecutor } from "@carillon/executors/kubernetes";
       import { lambdaExecutor } from "@carillon/executors/lambda";
       import { workerTimers } from "@carillon/worker";
-      const host = createExecutorHost({ timers: workerTimers, env: {}, outboundAllow: [] });
+      const host = createExecutorHost({ timers: workerTimers, env: {}, outboundAllowlist: [] });
       const names = [airflowExecutor, dockerExecutor, kubernetesExecutor].map((create) => create(host).name);
       try { names.push(lambdaExecutor(host).name); } catch (error) { names.push(error instanceof Error ? error.message : ""); }
       for (const name of names) console.log(name);`;

@@ -64,8 +64,8 @@ export class LibraryApp implements Producer {
     const spec = read instanceof Promise ? await read : read;
     const { id, isNew } = await enqueueTraced("active", [spec], ([one = spec]) =>
       tx === undefined
-        ? engine.api.enqueue(this.#namespace, one)
-        : engine.api.enqueueIn(tx, this.#namespace, one, notify),
+        ? engine.enqueuer.enqueue(this.#namespace, one)
+        : engine.enqueuer.enqueueIn(tx, this.#namespace, one, notify),
     );
     return { id: formatId("run", id), isNew };
   }
@@ -77,7 +77,7 @@ export class LibraryApp implements Producer {
       const spec = specs.read(task, payload, options);
       read.push(spec instanceof Promise ? await spec : spec);
     }
-    const enqueued = await enqueueTraced("active", read, (runs) => engine.api.enqueueMany(this.#namespace, runs));
+    const enqueued = await enqueueTraced("active", read, (runs) => engine.enqueuer.enqueueMany(this.#namespace, runs));
     return enqueued.map((one) => {
       if ("error" in one) throw one.error;
       return { id: formatId("run", one.id), isNew: one.isNew };
@@ -87,7 +87,7 @@ export class LibraryApp implements Producer {
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
     const { engine, readJob } = await this.#start();
     const request = { ...(await jobRequest(task, options)), key };
-    const { job, created } = await engine.api.upsertJob(
+    const { job, created } = await engine.jobs.upsert(
       this.#namespace,
       key,
       (current, now) => readJob(request, now, current),
@@ -131,7 +131,7 @@ export class LibraryApp implements Producer {
     });
     try {
       await worker.start();
-      await waitUntilIdle({ api: engine.api, namespace: this.#namespace, tasks, now: () => database.clock.now() });
+      await waitUntilIdle({ engine, namespace: this.#namespace, tasks, now: () => database.clock.now() });
     } finally {
       await worker.stop();
       this.#workers.splice(this.#workers.indexOf(worker), 1);
@@ -191,7 +191,7 @@ export class LibraryApp implements Producer {
 }
 
 export interface IdleOptions {
-  readonly api: Engine["api"];
+  readonly engine: Pick<Engine, "runs">;
   readonly namespace: string;
   readonly tasks: readonly string[];
   /** The database's clock. */
@@ -201,11 +201,11 @@ export interface IdleOptions {
 const pollMs = 20;
 
 /** Resolves when no run of these tasks is due or running. */
-async function waitUntilIdle({ api, namespace, tasks, now }: IdleOptions): Promise<void> {
+async function waitUntilIdle({ engine, namespace, tasks, now }: IdleOptions): Promise<void> {
   const isLeft = async (task: string): Promise<boolean> => {
-    const open = await api.listRuns(namespace, { task, status: ["queued", "running", "blocked"] }, { pageSize: 1 });
+    const open = await engine.runs.list(namespace, { task, status: ["queued", "running", "blocked"] }, { pageSize: 1 });
     if (open.rows.length > 0) return true;
-    const waiting = await api.listRuns(namespace, { task, status: ["scheduled", "retrying"] }, { pageSize: 1_000 });
+    const waiting = await engine.runs.list(namespace, { task, status: ["scheduled", "retrying"] }, { pageSize: 1_000 });
     return waiting.rows.some((run) => run.runAt <= now());
   };
   for (;;) {

@@ -24,10 +24,9 @@ import {
 import {
   type Database,
   type DatabaseEvent,
-  type Engine,
+  Engine,
   type EngineEvent,
   checkSchema,
-  createEngine,
   migrate,
   openDatabase,
 } from "@carillon/engine";
@@ -103,7 +102,7 @@ async function startOver(
   });
   try {
     await (options.migrate === false ? checkSchema(database) : migrate(database));
-    const engine = createEngine({
+    const engine = new Engine({
       database,
       ...ports,
       newId: makeUuidV7({ now: () => database.clock.now(), randomBytes: systemRandomBytes }),
@@ -114,7 +113,7 @@ async function startOver(
     });
     await engine.start();
     const { namespace = defaultNamespace } = options;
-    const defaultsOf: DefaultsOf = (task) => engine.api.defaultsOf(namespace, task);
+    const defaultsOf: DefaultsOf = (task) => engine.tasks.defaultsOf(namespace, task);
     const specs = new RunSpecs(() => database.clock.now(), defaultsOf);
     const readJob: RunningEngine["readJob"] = (request, now, current) =>
       normaliseJobRequest(request, { now, defaultsOf, ...(current && { current }) }).spec;

@@ -4,7 +4,7 @@ import { type LabelCondition, parseLabelSelector } from "@carillon/core";
 import { Option } from "commander";
 import { clientOf, withServerAddress } from "../client.js";
 import { type CommandBody, flagOption, type Invocation, numberOption, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import { defaultLimit, listFilter, withListLimit, withListOrder, withRunFilter } from "../flags.js";
 import type { Io } from "../io.js";
 import { jobName } from "../job-flags.js";
@@ -47,11 +47,8 @@ function pruneScope(invocation: Invocation): string | null {
   const selector = textOption(invocation, "selector");
   const isPrune = flagOption(invocation, "prune");
   if (isPrune && selector === undefined)
-    throw new CliError(
-      ExitCode.usage,
-      "The flag --prune needs --selector: which jobs do these files declare completely?",
-    );
-  if (!isPrune && selector !== undefined) throw new CliError(ExitCode.usage, "The flag --selector needs --prune.");
+    throw usageError("The flag --prune needs --selector: which jobs do these files declare completely?");
+  if (!isPrune && selector !== undefined) throw usageError("The flag --selector needs --prune.");
   return selector ?? null;
 }
 
@@ -61,7 +58,7 @@ function refuseOutside(desired: readonly DesiredJob[], selector: string): void {
   const outside = desired.filter(({ plain }) => !conditions.every((one) => holds(one, plain.labels ?? {})));
   if (outside.length === 0) return;
   const which = outside.map(({ place, key }) => `\n  - ${place}: ${key}`).join("");
-  throw new CliError(ExitCode.usage, `Nothing was changed. These jobs do not match --selector ${selector}:${which}`);
+  throw usageError(`Nothing was changed. These jobs do not match --selector ${selector}:${which}`);
 }
 
 function holds({ key, isIn, among }: LabelCondition, labels: Readonly<Record<string, string>>): boolean {
@@ -107,7 +104,7 @@ left out unless they are named.`,
 function namesOf(io: Io, invocation: Invocation): readonly string[] {
   const names = invocation.args.flatMap((name) => (name === undefined ? [] : [jobName(name)]));
   if (names.length > 0 && Object.keys(listFilter(io, invocation)).length > 0)
-    throw new CliError(ExitCode.usage, "Name jobs or choose them by flags, not both.");
+    throw usageError("Name jobs or choose them by flags, not both.");
   return names;
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from "@carillon/client";
 import { type DefaultsOf, type Job, type JobCreate, maxKeys, plainDefinition, plainRequest } from "@carillon/contract";
-import { CarillonError } from "@carillon/core";
+import { CarillonError, isObject } from "@carillon/core";
 import { found } from "../client.js";
 import { inParallel } from "../in-parallel.js";
 import type { DesiredJob } from "./read-jobs.js";
@@ -117,7 +117,7 @@ export interface Difference {
 
 /** The differences between two JSON values, field by field; lists are compared as a whole. */
 function differences(before: unknown, after: unknown, path = ""): Difference[] {
-  if (isRecord(before) && isRecord(after)) {
+  if (isObject(before) && isObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) => differences(before[name], after[name], path === "" ? name : `${path}.${name}`));
   }
@@ -128,10 +128,6 @@ function differences(before: unknown, after: unknown, path = ""): Difference[] {
 /** JSON text that does not depend on the order of fields. */
 function sortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_, member: unknown) =>
-    isRecord(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,10 @@
-import { readFile, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { type JobCreate, keyPattern, plainRequest } from "@carillon/contract";
-import { CarillonError } from "@carillon/core";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { CarillonError, isObject } from "@carillon/core";
+import { usageError } from "../exit-codes.js";
+import { readFileText } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadYaml } from "../output.js";
 
@@ -21,8 +22,13 @@ export async function readJobFiles(io: Io, paths: readonly string[]): Promise<De
   const found: DeclaredJob[] = [];
   for (const path of paths)
     for (const file of await filesOf(io, path))
-      found.push(...(await jobsIn(file === "-" ? await readAll(io.stdin) : await contents(io, file), nameOf(file))));
-  if (found.length === 0) throw new CliError(ExitCode.usage, `There is no job in ${paths.map(nameOf).join(", ")}`);
+      found.push(
+        ...(await jobsIn(
+          file === "-" ? await readAll(io.stdin) : await readFileText(resolve(io.cwd, file), `-f ${file}: `),
+          nameOf(file),
+        )),
+      );
+  if (found.length === 0) throw usageError(`There is no job in ${paths.map(nameOf).join(", ")}`);
   return found;
 }
 
@@ -31,21 +37,10 @@ const nameOf = (file: string): string => (file === "-" ? "standard input" : file
 /** A folder means the files in it, by name, without the folders inside it. */
 async function filesOf(io: Io, path: string): Promise<string[]> {
   if (path === "-") return [path];
-  const isFolder = await stat(resolve(io.cwd, path)).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) return [path];
+  const found = await stat(resolve(io.cwd, path)).catch(() => null);
+  if (found === null || !found.isDirectory()) return [path];
   const names = (await readdir(resolve(io.cwd, path))).filter((name) => extension.test(name)).sort();
   return names.map((name) => join(path, name));
-}
-
-async function contents(io: Io, file: string): Promise<string> {
-  try {
-    return await readFile(resolve(io.cwd, file), "utf8");
-  } catch (error) {
-    throw new CliError(ExitCode.usage, `-f ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 /** JSON is YAML too. A document is one job, a list of jobs, or { jobs: […] }. */
@@ -55,13 +50,12 @@ export async function jobsIn(source: string, name: string): Promise<DeclaredJob[
   const bodies: unknown[] = [];
   for (const document of "empty" in documents ? [] : documents) {
     const [fault] = document.errors;
-    if (fault !== undefined) throw new CliError(ExitCode.usage, `${name} cannot be read: ${fault.message.trimEnd()}`);
+    if (fault !== undefined) throw usageError(`${name} cannot be read: ${fault.message.trimEnd()}`);
     bodies.push(...listed(document.toJS() as unknown));
   }
   return bodies.map((body, index) => {
     const place = bodies.length === 1 ? name : `${name}#${index + 1}`;
-    if (!isRecord(body))
-      throw new CliError(ExitCode.usage, `${place} is no job. A job has at least a key, a task and a schedule.`);
+    if (!isObject(body)) throw usageError(`${place} is no job. A job has at least a key, a task and a schedule.`);
     return { place, body };
   });
 }
@@ -70,11 +64,7 @@ export async function jobsIn(source: string, name: string): Promise<DeclaredJob[
 function listed(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
-  return isRecord(value) && Array.isArray(value["jobs"]) && Object.keys(value).length === 1 ? value["jobs"] : [value];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && Array.isArray(value["jobs"]) && Object.keys(value).length === 1 ? value["jobs"] : [value];
 }
 
 export interface DesiredJob {
@@ -103,8 +93,7 @@ export function desiredJobs(declared: readonly DeclaredJob[], now: number): Desi
     if (other === undefined) found.set(read.key, read);
     else faults.push(`${one.place}: the key ${read.key} is that of ${other.place} as well`);
   }
-  if (faults.length > 0)
-    throw new CliError(ExitCode.usage, `Nothing was changed:${faults.map((fault) => `\n  - ${fault}`).join("")}`);
+  if (faults.length > 0) throw usageError(`Nothing was changed:${faults.map((fault) => `\n  - ${fault}`).join("")}`);
   return [...found.values()];
 }
 

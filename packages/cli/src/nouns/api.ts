@@ -2,7 +2,7 @@ import { ServerUnreachable } from "@carillon/client";
 import { Option } from "commander";
 import { serverAddress, serverUrl, withServerAddress } from "../client.js";
 import { type CommandBody, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
-import { CliError, ExitCode, exitCodeOfStatus } from "../exit-codes.js";
+import { ExitCode, exitCodeOfStatus, usageError } from "../exit-codes.js";
 import { readJsonArgument } from "../flags.js";
 import type { Io } from "../io.js";
 import { printNoUndo } from "../undo.js";
@@ -51,8 +51,7 @@ async function requestOf(io: Io, invocation: Invocation) {
   const method = textOption(invocation, "method") ?? (data === undefined ? "GET" : "POST");
   const body = data === undefined ? undefined : JSON.stringify(await readJsonArgument(io, data, "--data"));
   const path = requiredArg(invocation, 0);
-  if (!path.startsWith("/"))
-    throw new CliError(ExitCode.usage, `The path ${JSON.stringify(path)} must begin with /, as in /v1/jobs.`);
+  if (!path.startsWith("/")) throw usageError(`The path ${JSON.stringify(path)} must begin with /, as in /v1/jobs.`);
   return {
     method,
     url: `${serverUrl(url).replace(/\/+$/, "")}${path}`,
@@ -74,6 +73,6 @@ async function requestOf(io: Io, invocation: Invocation) {
 function headerLine(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new CliError(ExitCode.usage, `--header ${JSON.stringify(text)}: A header looks like 'Name: value'.`);
+    throw usageError(`--header ${JSON.stringify(text)}: A header looks like 'Name: value'.`);
   return { ...before, [name.toLowerCase()]: value };
 }

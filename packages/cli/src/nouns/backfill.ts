@@ -2,7 +2,7 @@ import type { Backfill } from "@carillon/contract";
 import { type Commands, flagOption } from "../command.js";
 import { job } from "../job-flags.js";
 import { printThing } from "../output.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldColumns, renderFields } from "../table.js";
 import { undoLine } from "../undo.js";
 import { changeCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
 import { watchBackfill } from "../watch-progress.js";
@@ -10,8 +10,7 @@ import { watchBackfill } from "../watch-progress.js";
 const columns: readonly Column<Backfill>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "STATE", value: stateOf },
-  { title: "FROM", value: ({ from }) => from },
-  { title: "TO", value: ({ to }) => to },
+  ...fieldColumns("from", "to"),
   { title: "MADE", value: ({ made, total }) => `${made}/${total}`, align: "right" },
   { title: "RAN BEFORE", value: ({ passed }) => String(passed), align: "right" },
   { title: "OVERLAP", value: ({ skipped }) => String(skipped), align: "right" },

@@ -1,12 +1,10 @@
 import type { Breaker } from "@carillon/contract";
 import type { Commands } from "../command.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldColumns, renderFields } from "../table.js";
 import { changeCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 
 const columns: readonly Column<Breaker>[] = [
-  { title: "NAME", value: ({ name }) => name },
-  { title: "STATE", value: ({ state }) => state },
-  { title: "REASON", value: ({ reason }) => reason },
+  ...fieldColumns("name", "state", "reason"),
   { title: "OPENED", value: ({ opened_at: at }) => at },
   { title: "TRIES AT", value: ({ probe_at: at }) => at ?? "" },
 ];

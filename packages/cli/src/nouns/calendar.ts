@@ -1,12 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Calendar, CalendarPut } from "@carillon/contract";
 import { type CalendarCheck, checkCalendar } from "@carillon/core";
 import { type Commands, type CommandSpec, numberOption, requiredArg } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
-import { wholeNumber } from "../flags.js";
-import type { Io } from "../io.js";
+import { ExitCode } from "../exit-codes.js";
+import { readFileText, wholeNumber } from "../flags.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { type Column, renderFields, renderTable } from "../table.js";
 import { shellWord } from "../undo.js";
@@ -53,7 +51,10 @@ const check: CommandSpec = {
   async run(io, invocation) {
     const path = requiredArg(invocation, 0);
     const year = numberOption(invocation, "year") ?? new Date(io.now()).getUTCFullYear();
-    const checked = await checkWithHolidays(withName(await sourceText(io, path), path), year);
+    const checked = await checkWithHolidays(
+      withName(await (path === "-" ? text(io.stdin) : readFileText(path)), path),
+      year,
+    );
     const form = outputForm(invocation);
     if (form !== "table") await io.out(renderJson(checked, form));
     else if (checked.problems.length > 0) await io.out(checked.problems.map(problemLine).join(""));
@@ -116,12 +117,3 @@ function withName(source: string, path: string): string {
 
 const problemLine = ({ pointer, detail }: CalendarCheck["problems"][number]): string =>
   `${pointer === "" ? "" : `${pointer}: `}${detail}\n`;
-
-async function sourceText(io: Io, path: string): Promise<string> {
-  if (path === "-") return text(io.stdin);
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new CliError(ExitCode.usage, error instanceof Error ? error.message : String(error));
-  }
-}

@@ -1,13 +1,13 @@
 import type { DeadLetterAction, DeadLetterActionDone, DeadLetterResult, ErrorGroup, Run } from "@carillon/contract";
 import type { Command } from "commander";
 import { type Commands, flagOption, type Invocation, textFields, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import { pastTime } from "../flags.js";
 import type { Io } from "../io.js";
 import { jobIdOption, withJobOption } from "../job-flags.js";
 import { outputForm, printThing, renderRows } from "../output.js";
 import { ProgressLine } from "../progress-line.js";
-import { type Column, renderTable } from "../table.js";
+import { type Column, fieldColumns, renderTable } from "../table.js";
 import { printNoUndo, printUndo } from "../undo.js";
 import { type Call, listCommand, printChange, serverCommand } from "../verbs.js";
 import { retryRun, run } from "./run.js";
@@ -15,8 +15,7 @@ import { retryRun, run } from "./run.js";
 const pageSize = 100;
 
 const columns: readonly Column<Run>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "TASK", value: ({ task }) => task },
+  ...fieldColumns("id", "task"),
   { title: "REASON", value: (one) => one.status_reason },
   { title: "ATTEMPT", value: (one) => `${one.attempt}/${one.max_attempts}` },
   { title: "FAILED", value: (one) => one.finished_at },
@@ -44,16 +43,7 @@ const withFilter = (target: Command): Command =>
     .option("--since <time>", "only those that failed then or later: a time, or 2h for two hours ago")
     .option("--until <time>", "only those that failed before then, in the same way");
 
-interface DeadLetterFilter {
-  readonly task?: string;
-  readonly queue?: string;
-  readonly job_id?: string;
-  readonly fingerprint?: string;
-  readonly failed_after?: string;
-  readonly failed_before?: string;
-}
-
-async function filterOf({ io, invocation, client }: Call): Promise<DeadLetterFilter> {
+async function filterOf({ io, invocation, client }: Call): Promise<NonNullable<DeadLetterAction["filter"]>> {
   const jobId = await jobIdOption(invocation, client);
   const [since, until] = [textOption(invocation, "since"), textOption(invocation, "until")];
   return {
@@ -80,57 +70,53 @@ export const deadLetterCommands: Commands = {
     filter: filterOf,
     page: ({ client }, query) => client.deadLetters.list(query),
   }),
-  redrive: {
+  redrive: serverCommand(null, {
     changes: true,
-    ...serverCommand(null, {
-      summary: "retry one, or all that match a filter",
-      define: withOneOrMany,
-      notes: "Each is retried once, as a new run, under the overlap policy of its job.",
-      examples: [
-        "carillon dead-letter redrive run_01k9zq3v5e0r8t2b7n4m6x1c9d",
-        "carillon dead-letter redrive --task email.welcome --dry-run",
-      ],
-      async run(call) {
-        const { io, invocation, client } = call;
-        const id = oneDeadLetter(invocation);
-        if (id === undefined)
-          return actOnAll(call, {
-            done: "retried",
-            instead: "cancel a new run with carillon run cancel <new run>",
-            act: (action) => client.deadLetters.redriveMany(action),
-          });
-        if (flagOption(invocation, "dryRun")) return printDryRun(call, id, "retried");
-        const retried = await retryRun(client, id);
-        await printThing(io, invocation, retried.thing, run.render);
-        printChange(call, retried);
-      },
-    }),
-  },
-  discard: {
+    summary: "retry one, or all that match a filter",
+    define: withOneOrMany,
+    notes: "Each is retried once, as a new run, under the overlap policy of its job.",
+    examples: [
+      "carillon dead-letter redrive run_01k9zq3v5e0r8t2b7n4m6x1c9d",
+      "carillon dead-letter redrive --task email.welcome --dry-run",
+    ],
+    async run(call) {
+      const { io, invocation, client } = call;
+      const id = oneDeadLetter(invocation);
+      if (id === undefined)
+        return actOnAll(call, {
+          done: "retried",
+          instead: "cancel a new run with carillon run cancel <new run>",
+          act: (action) => client.deadLetters.redriveMany(action),
+        });
+      if (flagOption(invocation, "dryRun")) return printDryRun(call, id, "retried");
+      const retried = await retryRun(client, id);
+      await printThing(io, invocation, retried.thing, run.render);
+      printChange(call, retried);
+    },
+  }),
+  discard: serverCommand(null, {
     changes: true,
-    ...serverCommand(null, {
-      summary: "discard one, or all that match a filter",
-      define: withOneOrMany,
-      notes: "They are no longer listed; the runs stay in history, and a retry undoes it.",
-      examples: [
-        "carillon dead-letter discard run_01k9zq3v5e0r8t2b7n4m6x1c9d",
-        "carillon dead-letter discard --fingerprint 9f86d081884c7d65",
-      ],
-      async run(call) {
-        const { io, invocation, client } = call;
-        const id = oneDeadLetter(invocation);
-        if (id === undefined)
-          return actOnAll(call, {
-            done: "discarded",
-            instead: "retry one with carillon run retry <id>",
-            act: (action) => client.deadLetters.discardMany(action),
-          });
-        if (flagOption(invocation, "dryRun")) return printDryRun(call, id, "discarded");
-        await client.deadLetters.discard(id);
-        printUndo(io, invocation, "discarded", `run retry ${id}`);
-      },
-    }),
-  },
+    summary: "discard one, or all that match a filter",
+    define: withOneOrMany,
+    notes: "They are no longer listed; the runs stay in history, and a retry undoes it.",
+    examples: [
+      "carillon dead-letter discard run_01k9zq3v5e0r8t2b7n4m6x1c9d",
+      "carillon dead-letter discard --fingerprint 9f86d081884c7d65",
+    ],
+    async run(call) {
+      const { io, invocation, client } = call;
+      const id = oneDeadLetter(invocation);
+      if (id === undefined)
+        return actOnAll(call, {
+          done: "discarded",
+          instead: "retry one with carillon run retry <id>",
+          act: (action) => client.deadLetters.discardMany(action),
+        });
+      if (flagOption(invocation, "dryRun")) return printDryRun(call, id, "discarded");
+      await client.deadLetters.discard(id);
+      printUndo(io, invocation, "discarded", `run retry ${id}`);
+    },
+  }),
 };
 
 export const errorGroupCommands: Commands = {
@@ -152,7 +138,7 @@ function oneDeadLetter(invocation: Invocation): string | undefined {
   const [id] = invocation.args;
   const filters = ["task", "queue", "job", "fingerprint", "since", "until", "all"];
   if (id !== undefined && filters.some((name) => invocation.options[name] !== undefined))
-    throw new CliError(ExitCode.usage, "Name a run or choose them by flags, not both.");
+    throw usageError("Name a run or choose them by flags, not both.");
   return id;
 }
 
@@ -203,6 +189,6 @@ async function actionOf(call: Call): Promise<DeadLetterAction> {
   const filter = await filterOf(call);
   const isDryRun = flagOption(call.invocation, "dryRun");
   if (Object.keys(filter).length === 0 && !flagOption(call.invocation, "all") && !isDryRun)
-    throw new CliError(ExitCode.usage, "Name a run, choose them by flags such as --task, or give --all.");
+    throw usageError("Name a run, choose them by flags such as --task, or give --all.");
   return { filter, page_size: pageSize, ...(isDryRun && { dry_run: true }) };
 }

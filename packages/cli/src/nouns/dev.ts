@@ -6,7 +6,7 @@ import { Option } from "commander";
 import { type CommandBody, flagOption } from "../command.js";
 import { configOf, withConfigFlags } from "../config-flags.js";
 import { DevWorker } from "../dev-worker.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { type ExitCode, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { tasksPath } from "../load-tasks.js";
 import { type Companion, runNodeProcess } from "../node-process.js";
@@ -38,8 +38,7 @@ one is used.`,
     const ephemeral = flagOption(invocation, "ephemeral");
     const reset = flagOption(invocation, "reset");
     if (config.databaseUrl !== null && (ephemeral || reset))
-      throw new CliError(
-        ExitCode.usage,
+      throw usageError(
         "The flags --ephemeral and --reset are for the embedded database. Leave them out, or leave out --database-url.",
       );
     const companion = devWorkerOf(io, invocation.args[0], config);

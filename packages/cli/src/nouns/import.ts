@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { plainDefinition } from "@carillon/contract";
@@ -15,7 +14,8 @@ import {
   crontabLabel,
   parseCrontab,
 } from "../crontab.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
+import { readFileText } from "../flags.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { type Column, renderTable } from "../table.js";
@@ -53,7 +53,8 @@ export const importCommands: Commands = { crontab: importCrontab };
 async function runImport(io: Io, invocation: Invocation): Promise<ExitCode> {
   const path = requiredArg(invocation, 0);
   const isSystem = flagOption(invocation, "system") || /^\/etc\/(crontab$|cron\.d\/)/.test(resolve(io.cwd, path));
-  const crontab = parseCrontab(await source(io, path), { isSystem });
+  const source = path === "-" ? await text(io.stdin) : await readFileText(resolve(io.cwd, path));
+  const crontab = parseCrontab(source, { isSystem });
   const name = nameOf(invocation, path);
   const read = crontabJobs(crontab, {
     name,
@@ -67,10 +68,7 @@ async function runImport(io: Io, invocation: Invocation): Promise<ExitCode> {
     io.info(`carillon: line ${line} is refused: ${reason}\n  ${found}`);
   if (flagOption(invocation, "dryRun")) return dryRun(io, invocation, read);
   if (read.faults.length > 0 && !flagOption(invocation, "skipRefused"))
-    throw new CliError(
-      ExitCode.usage,
-      "Nothing was imported. Repair those lines, or import the rest with --skip-refused.",
-    );
+    throw usageError("Nothing was imported. Repair those lines, or import the rest with --skip-refused.");
   if (read.jobs.length === 0) io.info("carillon: the crontab has no line that runs anything");
   const declared = read.jobs.map(({ line, job }) => ({ place: `line ${line}`, body: job }));
   const desired = desiredJobs(declared, io.now());
@@ -120,7 +118,7 @@ function nameOf(invocation: Invocation, path: string): string {
       .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
       .replace(/^[^A-Za-z0-9]+/, "");
   if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/.test(given))
-    throw new CliError(ExitCode.usage, `--name: ${JSON.stringify(given)} is not 1 to 60 letters, digits and . _ -.`);
+    throw usageError(`--name: ${JSON.stringify(given)} is not 1 to 60 letters, digits and . _ -.`);
   return name.slice(0, 60) || "crontab";
 }
 
@@ -132,13 +130,4 @@ function zoneOf(io: Io, invocation: Invocation, { entries }: Crontab): string {
   if (entries.some(({ env }) => !env["CRON_TZ"]))
     io.info(`carillon: times are in ${zone}, this machine's zone; --tz gives another`);
   return zone;
-}
-
-async function source(io: Io, path: string): Promise<string> {
-  if (path === "-") return text(io.stdin);
-  try {
-    return await readFile(resolve(io.cwd, path), "utf8");
-  } catch (error) {
-    throw new CliError(ExitCode.usage, error instanceof Error ? error.message : String(error));
-  }
 }

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { type CommandBody, flagOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import { makeFolders } from "../make-folders.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { packageVersion } from "../package-version.js";
@@ -53,7 +53,7 @@ function makeProjectFolder(dir: string): void {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "ENOENT" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
     const reason = code === "ENOENT" ? "the system does not allow folders there" : "a file is in the way";
-    throw new CliError(ExitCode.usage, `${dir} cannot be created: ${reason}. Choose another folder.`);
+    throw usageError(`${dir} cannot be created: ${reason}. Choose another folder.`);
   }
 }
 

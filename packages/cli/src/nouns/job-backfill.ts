@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import { backfillLimits, type JobBackfill } from "@carillon/contract";
 import { type CommandBody, flagOption, type Invocation, numberOption, textFields, textOption } from "../command.js";
 import type { ExitCode } from "../exit-codes.js";
@@ -12,12 +13,12 @@ import { backfill } from "./backfill.js";
 /** The body of `carillon job backfill`, which loads the contract for its limits. */
 export const jobBackfill: CommandBody = serverBody(job, {
   define(target) {
-    const { leastPerSecond, perSecond, concurrency } = backfillLimits;
+    const { minPerSecond, perSecond, concurrency } = backfillLimits;
     return target
       .requiredOption("--from <instant>", "the first time that counts, as in 2030-01-01T00:00:00Z")
       .option("--to <instant>", "the last time that counts; now without it")
       .option("--dry-run", "only print how many occurrences there are")
-      .option("--rate <number>", "runs created in a second, at most", numberWithin(leastPerSecond, perSecond))
+      .option("--rate <number>", "runs created in a second, at most", numberWithin(minPerSecond, perSecond))
       .option("--concurrency <count>", "runs live at the same time, at most", wholeNumber(1, concurrency))
       .option("--repeat", "also times that have a run already")
       .option("--force", "despite the job's overlap policy")
@@ -53,8 +54,7 @@ function backfillRange(invocation: Invocation): Omit<JobBackfill, "dry_run"> {
   return {
     from: textOption(invocation, "from") ?? "",
     ...textFields(invocation, ["to"]),
-    ...(rate !== undefined && { per_second: rate }),
-    ...(concurrency !== undefined && { concurrency }),
+    ...present({ per_second: rate, concurrency }),
     ...(flagOption(invocation, "repeat") && { repeat: true }),
     ...(flagOption(invocation, "force") && { force: true }),
   };

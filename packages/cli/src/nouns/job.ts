@@ -3,7 +3,7 @@ import type { Job, JobPatch, JobVersion, Occurrences, UpcomingFire } from "@cari
 import { isFinal } from "@carillon/core";
 import { Option } from "commander";
 import { type Commands, flagOption, numberOption, requiredArg, textFields, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import { explainJob } from "../explain.js";
 import {
   listFilter,
@@ -16,7 +16,7 @@ import {
 } from "../flags.js";
 import { job as subject, jobRequest, withJobChangeFlags, withJobFlags } from "../job-flags.js";
 import { outputForm, printList, printThing } from "../output.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
 import { hasEnded, pauseFlags, printNoUndo, printUndo, undoOfCancel } from "../undo.js";
 import {
   type Call,
@@ -36,10 +36,7 @@ const lastVersion = 2_147_483_647;
 const missedChoices = ["none", "latest", "all"] as const;
 
 const columns: readonly Column<Job>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "KEY", value: ({ key }) => key },
-  { title: "TASK", value: ({ task }) => task },
-  { title: "STATUS", value: ({ status }) => status },
+  ...fieldColumns("id", "key", "task", "status"),
   { title: "NEXT RUN", value: (one) => one.next_run_at },
   { title: "SCHEDULE", value: ({ description }) => description },
 ];
@@ -50,15 +47,11 @@ function renderJob(one: Job): string {
   const last = one.run ?? one.last_run;
   const lastText = last && `${last.id} ${last.status}${last.status_reason ? ` (${last.status_reason})` : ""}`;
   return renderFields([
-    ["id", one.id],
-    ["key", one.key],
-    ["task", one.task],
-    ["status", one.status],
+    ...fieldsOf(one, "id", "key", "task", "status"),
     ...(one.pause ? [["paused", pauseText(one.pause)] as const] : []),
     ["schedule", one.description],
     ["next run", one.next_run_at],
-    ["queue", one.queue],
-    ["payload", one.payload],
+    ...fieldsOf(one, "queue", "payload"),
     ["created", one.created_at],
     ["last run", lastText],
     ...(one.run?.waiting_on ? [["waits for", one.run.waiting_on.detail] as const] : []),
@@ -87,28 +80,24 @@ const versionColumns: readonly Column<JobVersion>[] = [
 ];
 
 const missedColumns: readonly Column<Occurrences>[] = [
-  { title: "REASON", value: ({ reason }) => reason },
-  { title: "FROM", value: ({ from }) => from },
-  { title: "TO", value: ({ to }) => to },
+  ...fieldColumns("reason", "from", "to"),
   { title: "COUNT", value: ({ count }) => String(count), align: "right" },
   { title: "DETAIL", value: ({ detail }) => detail },
 ];
 
 export const jobCommands: Commands = {
-  create: {
+  create: serverCommand(null, {
     changes: true,
-    ...serverCommand(null, {
-      summary: "create a job",
-      define: (target) => withWait(withJobFlags(target)),
-      notes: "Without --cron, --every, --at or --delay the job runs once, immediately.",
-      examples: [
-        `carillon job create --task echo --payload '{"hello":"world"}' --wait`,
-        "carillon job create --task http --payload @request.json --cron '0 9 * * MON' --tz Europe/Paris --key weekly",
-        `echo '{"ms":500}' | carillon job create --task sleep --payload - --delay 10s`,
-      ],
-      run: createJob,
-    }),
-  },
+    summary: "create a job",
+    define: (target) => withWait(withJobFlags(target)),
+    notes: "Without --cron, --every, --at or --delay the job runs once, immediately.",
+    examples: [
+      `carillon job create --task echo --payload '{"hello":"world"}' --wait`,
+      "carillon job create --task http --payload @request.json --cron '0 9 * * MON' --tz Europe/Paris --key weekly",
+      `echo '{"ms":500}' | carillon job create --task sleep --payload - --delay 10s`,
+    ],
+    run: createJob,
+  }),
   get: getCommand(job, {
     summary: "show one job",
     examples: ["carillon job get @nightly-report", "carillon job get job_01k9zq3v5e0r8t2b7n4m6x1c9d --json"],
@@ -205,7 +194,7 @@ export const jobCommands: Commands = {
     examples: ["carillon job rollback @nightly-report 3"],
     async change({ client, invocation, name }) {
       const text = requiredArg(invocation, 1);
-      if (!/^[1-9]\d{0,8}$/.test(text)) throw new CliError(ExitCode.usage, `${JSON.stringify(text)} is not a version.`);
+      if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`${JSON.stringify(text)} is not a version.`);
       const { version } = await client.jobs.get(name);
       const thing = await client.jobs.rollback(name, Number(text), { ifVersion: version });
       const done = `version ${thing.version} has the definition of version ${text}`;
@@ -232,36 +221,29 @@ export const jobCommands: Commands = {
       return { thing, done: "it was paused already", undo: `job pause ${name}${pauseFlags(before, io.now())}` };
     },
   }),
-  resume: {
+  resume: serverCommand(job, {
     changes: true,
-    ...serverCommand(job, {
-      summary: "let a paused job fire again",
-      define: (target) =>
-        target
-          .addOption(
-            new Option("--missed <which>", "which of the occurrences inside the pause are run").choices(missedChoices),
-          )
-          .option("--dry-run", "only print how many there are"),
-      examples: [
-        "carillon job resume @nightly-report --dry-run",
-        "carillon job resume @nightly-report --missed latest",
-      ],
-      run: resumeJob,
-    }),
-  },
-  run: {
+    summary: "let a paused job fire again",
+    define: (target) =>
+      target
+        .addOption(
+          new Option("--missed <which>", "which of the occurrences inside the pause are run").choices(missedChoices),
+        )
+        .option("--dry-run", "only print how many there are"),
+    examples: ["carillon job resume @nightly-report --dry-run", "carillon job resume @nightly-report --missed latest"],
+    run: resumeJob,
+  }),
+  run: serverCommand(job, {
     changes: true,
-    ...serverCommand(job, {
-      summary: "run a job now",
-      define: (target) =>
-        withWait(target)
-          .option("--payload <json>", "instead of the job's; @file reads a file, - standard input")
-          .option("--force", "also while another run of the job is live"),
-      notes: "The schedule stays as it is.",
-      examples: [`carillon job run @nightly-report --payload '{"day":"2030-01-01"}'`],
-      run: runJob,
-    }),
-  },
+    summary: "run a job now",
+    define: (target) =>
+      withWait(target)
+        .option("--payload <json>", "instead of the job's; @file reads a file, - standard input")
+        .option("--force", "also while another run of the job is live"),
+    notes: "The schedule stays as it is.",
+    examples: [`carillon job run @nightly-report --payload '{"day":"2030-01-01"}'`],
+    run: runJob,
+  }),
   backfill: {
     summary: "run a job for times of the past",
     changes: true,
@@ -287,10 +269,7 @@ The job does not fire again, and its key is free; its history stays. To stop a j
 async function createJob({ io, invocation, client }: Call): Promise<ExitCode> {
   const wait = flagOption(invocation, "wait");
   if (wait && (invocation.options["cron"] !== undefined || invocation.options["every"] !== undefined))
-    throw new CliError(
-      ExitCode.usage,
-      "The flag --wait is for jobs that run once. Leave it out, or leave out --cron and --every.",
-    );
+    throw usageError("The flag --wait is for jobs that run once. Leave it out, or leave out --cron and --every.");
   const created = await client.jobs.create(await jobRequest(io, invocation));
   const latest = wait ? await waitForJobRun(io, client, created.id, waitLimitMs(invocation)) : created;
   if (!wait) await warnIfUnserved(io, invocation, client, latest.task);
@@ -351,9 +330,9 @@ async function patchOf({ io, invocation }: Call): Promise<JobPatch> {
   const hasFlags = Object.keys(fromFlags).length > 0;
   const [, given] = invocation.args;
   if (given === undefined && !hasFlags)
-    throw new CliError(ExitCode.usage, `Give what changes: flags such as --cron, or JSON such as '{"priority":7}'.`);
+    throw usageError(`Give what changes: flags such as --cron, or JSON such as '{"priority":7}'.`);
   if (given === undefined) return fromFlags;
-  if (hasFlags) throw new CliError(ExitCode.usage, "Give what changes by flags or as JSON, not both.");
+  if (hasFlags) throw usageError("Give what changes by flags or as JSON, not both.");
   // The server checks the patch.
   return (await readJsonArgument(io, given, "<patch>")) as JobPatch;
 }

@@ -1,10 +1,10 @@
 import type { Client } from "@carillon/client";
 import type { Limit, LimitQuery } from "@carillon/contract";
-import { limitKinds, limitScopes, maxLimit } from "@carillon/core";
+import { limitKinds, limitScopes, maxLimit, present } from "@carillon/core";
 import { Option } from "commander";
 import { found, serverAddress } from "../client.js";
 import { type Commands, type Invocation, numberOption, textFields, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
 import { outputForm, printThing, renderJson, renderRows } from "../output.js";
@@ -30,8 +30,7 @@ function toTarget({ io, invocation, name }: Call): LimitTarget {
   if (/^lim_\d+$/.test(name)) return { of: "limit", id: name };
   if (name === "namespace") return ownNamespace(io, invocation);
   if (/^queue:./.test(name)) return { of: "queue", name: name.slice("queue:".length) };
-  throw new CliError(
-    ExitCode.usage,
+  throw usageError(
     `${JSON.stringify(name)} names no limit. Give its id (lim_42, see carillon limit list), queue:<name>, or namespace.`,
   );
 }
@@ -112,76 +111,67 @@ export const limitCommands: Commands = {
       await io.out(form === "table" ? limits.map(renderLimit).join("\n") : renderRows(limits, form));
     },
   }),
-  update: {
+  update: serverCommand(subject, {
     changes: true,
-    ...serverCommand(subject, {
-      summary: "set a limit of a queue, of a namespace, or of runs",
-      define: (target) =>
-        target
-          .option("--limit <number>", "so many runs at a time, or starts in a window", wholeNumber(0, maxLimit))
-          .option("--per <duration>", "the length of the window: the limit is a rate")
-          .option("--burst <number>", "of a rate: so many may wait for a worker", wholeNumber(1, maxLimit)),
-      notes: `
+    summary: "set a limit of a queue, of a namespace, or of runs",
+    define: (target) =>
+      target
+        .option("--limit <number>", "so many runs at a time, or starts in a window", wholeNumber(0, maxLimit))
+        .option("--per <duration>", "the length of the window: the limit is a rate")
+        .option("--burst <number>", "of a rate: so many may wait for a worker", wholeNumber(1, maxLimit)),
+    notes: `
 Runs that run go on: a limit below their number is reached as they end. A limit of runs and jobs (lim_42) that is set here wins over
 what they declare, until it is deleted.`,
-      examples: [
-        "carillon limit update queue:reports --limit 5",
-        "carillon limit update namespace --limit 100 --per 1m",
-        "carillon limit update lim_42 --limit 2",
-      ],
-      async run(call) {
-        const target = toTarget(call);
-        if (target.of !== "limit") return updateOwner(call, target);
-        const before = await call.client.limits.get(target.id);
-        const owner = ownerOf(before, call);
-        return owner === null ? overrideLimit(call, before) : updateOwner(call, owner, before);
-      },
-    }),
-  },
-  delete: {
+    examples: [
+      "carillon limit update queue:reports --limit 5",
+      "carillon limit update namespace --limit 100 --per 1m",
+      "carillon limit update lim_42 --limit 2",
+    ],
+    async run(call) {
+      const target = toTarget(call);
+      if (target.of !== "limit") return updateOwner(call, target);
+      const before = await call.client.limits.get(target.id);
+      const owner = ownerOf(before, call);
+      return owner === null ? overrideLimit(call, before) : updateOwner(call, owner, before);
+    },
+  }),
+  delete: serverCommand(subject, {
     changes: true,
-    ...serverCommand(subject, {
-      summary: "delete a limit",
-      define: (target) =>
-        target.addOption(
-          new Option("--kind <kind>", "of a queue or a namespace: only this").choices(["concurrency", "rate"]),
-        ),
-      notes: `
+    summary: "delete a limit",
+    define: (target) =>
+      target.addOption(
+        new Option("--kind <kind>", "of a queue or a namespace: only this").choices(["concurrency", "rate"]),
+      ),
+    notes: `
 Deletes the limits of a queue or a namespace. A limit of runs and jobs (lim_42) that an operator set is what they declare again.`,
-      examples: [
-        "carillon limit delete queue:reports",
-        "carillon limit delete namespace --kind rate",
-        "carillon limit delete lim_42",
-      ],
-      async run(call) {
-        const { io, invocation, client } = call;
-        const target = toTarget(call);
-        const kind = textOption(invocation, "kind") as "concurrency" | "rate" | undefined;
-        if (target.of !== "limit") return deleteOfOwner(call, target, kinds[kind ?? "both"]);
-        const before = await client.limits.get(target.id);
-        const owner = ownerOf(before, call);
-        if (owner !== null) return deleteOfOwner(call, owner, before.kind === "rate" ? kinds.rate : kinds.concurrency);
-        if (!before.fixed)
-          throw new CliError(
-            ExitCode.conflict,
-            `No operator set ${target.id}: the runs that name it declare it, and it ends with the last of them.`,
-          );
-        await printThing(io, invocation, await client.limits.update(target.id, { fixed: false }), renderLimit);
-        printUndo(io, invocation, "deleted", `limit update ${target.id} ${flagsOf(before)}`);
-      },
-    }),
-  },
+    examples: [
+      "carillon limit delete queue:reports",
+      "carillon limit delete namespace --kind rate",
+      "carillon limit delete lim_42",
+    ],
+    async run(call) {
+      const { io, invocation, client } = call;
+      const target = toTarget(call);
+      const kind = textOption(invocation, "kind") as "concurrency" | "rate" | undefined;
+      if (target.of !== "limit") return deleteOfOwner(call, target, kinds[kind ?? "both"]);
+      const before = await client.limits.get(target.id);
+      const owner = ownerOf(before, call);
+      if (owner !== null) return deleteOfOwner(call, owner, before.kind === "rate" ? kinds.rate : kinds.concurrency);
+      if (!before.fixed)
+        throw new CliError(
+          ExitCode.conflict,
+          `No operator set ${target.id}: the runs that name it declare it, and it ends with the last of them.`,
+        );
+      await printThing(io, invocation, await client.limits.update(target.id, { fixed: false }), renderLimit);
+      printUndo(io, invocation, "deleted", `limit update ${target.id} ${flagsOf(before)}`);
+    },
+  }),
 };
 
 /** Sets a limit of runs, over what they declare. */
 async function overrideLimit({ io, invocation, client }: Call, before: Limit): Promise<void> {
-  const { limit, per, burst } = boundOf(invocation);
-  if (limit === undefined && per === undefined && burst === undefined) throw nothingToSet();
-  const change = {
-    ...(limit !== undefined && { limit }),
-    ...(per !== undefined && { per }),
-    ...(burst !== undefined && { burst }),
-  };
+  const change = present(boundOf(invocation));
+  if (Object.keys(change).length === 0) throw nothingToSet();
   await printThing(io, invocation, await client.limits.update(before.id, change), renderLimit);
   const undo = before.fixed ? `limit update ${before.id} ${flagsOf(before)}` : `limit delete ${before.id}`;
   printUndo(io, invocation, "set", undo);
@@ -194,7 +184,7 @@ async function updateOwner(call: Call, owner: LimitOwner, known?: Limit): Promis
   if (limit === undefined) throw nothingToSet();
   if (limit === 0) throw zeroRefused(owner);
   if (per === undefined && burst !== undefined)
-    throw new CliError(ExitCode.usage, "A burst belongs to a rate: give --per <duration> too.");
+    throw usageError("A burst belongs to a rate: give --per <duration> too.");
   // A queue that does not exist is created with its limits.
   const none = { concurrency: null, rate_limit: null };
   const before =
@@ -273,13 +263,10 @@ const boundOf = (invocation: Invocation) => ({
   burst: numberOption(invocation, "burst"),
 });
 
-const nothingToSet = (): CliError => new CliError(ExitCode.usage, "Give the new limit: --limit <number>.");
+const nothingToSet = (): CliError => usageError("Give the new limit: --limit <number>.");
 
 /** A limit of runs may be 0 and lets nothing start; that of a queue or a namespace may not. */
 function zeroRefused(owner: LimitOwner): CliError {
   const instead = owner.of === "queue" ? ` To let nothing start: carillon queue pause ${shellWord(owner.name)}.` : "";
-  return new CliError(
-    ExitCode.usage,
-    `The limit of a ${owner.of} must be a whole number from 1 to ${maxLimit}.${instead}`,
-  );
+  return usageError(`The limit of a ${owner.of} must be a whole number from 1 to ${maxLimit}.${instead}`);
 }

@@ -1,10 +1,10 @@
 import type { Namespace } from "@carillon/contract";
 import type { Command } from "commander";
 import { type Commands, type Invocation, numberOption, requiredArg } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { usageError } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
 import { ownLimitFields } from "../own-limits.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldsOf, renderFields } from "../table.js";
 import { changeCommand, createCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 
 const maxWeight = 1_000;
@@ -20,12 +20,7 @@ const namespace: Resource<Namespace> = {
   argumentHelp: "its name",
   get: (client, name) => client.namespaces.get(name),
   render: (one) =>
-    renderFields([
-      ["name", one.name],
-      ["weight", String(one.weight)],
-      ...ownLimitFields(one),
-      ["created", one.created_at],
-    ]),
+    renderFields([...fieldsOf(one, "name", "weight"), ...ownLimitFields(one), ["created", one.created_at]]),
 };
 
 const withWeight = (target: Command): Command =>
@@ -65,7 +60,7 @@ export const namespaceCommands: Commands = {
     examples: ["carillon namespace update billing --weight 5"],
     async change({ client, invocation, name }) {
       const change = weightOption(invocation);
-      if (change.weight === undefined) throw new CliError(ExitCode.usage, "Give the new weight: --weight <number>.");
+      if (change.weight === undefined) throw usageError("Give the new weight: --weight <number>.");
       const { weight } = await client.namespaces.get(name);
       const thing = await client.namespaces.update(name, change);
       return { thing, done: "changed", undo: `namespace update ${name} --weight ${weight}` };

@@ -1,13 +1,11 @@
 import type { Cluster } from "@carillon/contract";
 import type { Commands } from "../command.js";
 import { outputForm, printThing } from "../output.js";
-import { type Column, renderTable } from "../table.js";
+import { type Column, fieldColumns, renderTable } from "../table.js";
 import { serverCommand } from "../verbs.js";
 
 const columns: readonly Column<Cluster["nodes"][number]>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "NAME", value: ({ name }) => name },
-  { title: "VERSION", value: ({ version }) => version },
+  ...fieldColumns("id", "name", "version"),
   { title: "SHARDS", value: ({ shards }) => String(shards), align: "right" },
   { title: "TAKES MORE", value: (node) => (node.takes_shards ? "yes" : "no") },
   { title: "SILENT", value: (node) => `${node.silent_ms} ms`, align: "right" },

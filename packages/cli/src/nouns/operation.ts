@@ -2,18 +2,15 @@ import type { BulkOperation } from "@carillon/contract";
 import { type Commands, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { printThing } from "../output.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, countColumns, fieldColumns, fieldsOf, renderFields } from "../table.js";
 import { changeCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
 import { exitCodeOfOperation, operationState, watchOperation } from "../watch-progress.js";
 
 const columns: readonly Column<BulkOperation>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "ACTION", value: ({ action }) => action },
+  ...fieldColumns("id", "action"),
   { title: "STATE", value: operationState },
   { title: "SEEN", value: ({ seen, total }) => (total === null ? String(seen) : `${seen}/${total}`), align: "right" },
-  { title: "DONE", value: ({ done }) => String(done), align: "right" },
-  { title: "FAILED", value: ({ failed }) => String(failed), align: "right" },
-  { title: "SKIPPED", value: ({ skipped }) => String(skipped), align: "right" },
+  ...countColumns("done", "failed", "skipped"),
   { title: "CREATED", value: (one) => one.created_at },
 ];
 
@@ -23,13 +20,10 @@ export const operation: Resource<BulkOperation> = {
   get: (client, id) => client.operations.get(id),
   render: (one) =>
     renderFields([
-      ["id", one.id],
-      ["action", one.action],
+      ...fieldsOf(one, "id", "action"),
       ["state", operationState(one)],
       ["seen", one.total === null ? String(one.seen) : `${one.seen} of ${one.total}`],
-      ["done", String(one.done)],
-      ["failed", String(one.failed)],
-      ["skipped", String(one.skipped)],
+      ...fieldsOf(one, "done", "failed", "skipped"),
       ...one.failures.map(({ id, detail }) => ["failure", `${id}: ${detail}`] as const),
       ["created", one.created_at],
       ["finished", one.finished_at],

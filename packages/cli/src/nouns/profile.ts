@@ -2,32 +2,24 @@ import { text as readAll } from "node:stream/consumers";
 import { createClient } from "@carillon/client";
 import { announcedBackoff, serverUrl } from "../client.js";
 import { type CommandBody, type Commands, flagOption, requiredArg, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import type { Io, Terminal } from "../io.js";
 import { outputForm, printList, printThing, renderJson, withOutputForm } from "../output.js";
 import { type Profile, profileNamed, readProfiles, writeProfiles } from "../profiles.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldColumns, renderFields } from "../table.js";
 import { printUndo, shellWord } from "../undo.js";
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** A profile without its key. */
-interface ShownProfile {
-  readonly name: string;
-  readonly url: string;
-  readonly namespace: string | null;
-  readonly has_key: boolean;
-  readonly in_use: boolean;
-}
+type ShownProfile = ReturnType<typeof shownProfile>;
 
-function shownProfile(name: string, { url, namespace, token }: Profile, inUse: boolean): ShownProfile {
+function shownProfile(name: string, { url, namespace, token }: Profile, inUse: boolean) {
   return { name, url, namespace: namespace ?? null, has_key: token !== undefined, in_use: inUse };
 }
 
 const columns: readonly Column<ShownProfile>[] = [
-  { title: "NAME", value: ({ name }) => name },
-  { title: "URL", value: ({ url }) => url },
-  { title: "NAMESPACE", value: ({ namespace }) => namespace },
+  ...fieldColumns("name", "url", "namespace"),
   { title: "KEY", value: (profile) => (profile.has_key ? "stored" : null) },
   { title: "IN USE", value: (profile) => (profile.in_use ? "yes" : null) },
 ];
@@ -50,13 +42,12 @@ on commands use that server; --profile, CARILLON_PROFILE, --url and CARILLON_URL
     const url = serverUrl(requiredArg(invocation, 0)).replace(/\/+$/, "");
     const name = textOption(invocation, "profile") ?? "default";
     if (!namePattern.test(name))
-      throw new CliError(ExitCode.usage, `--profile: ${JSON.stringify(name)} is not letters, digits and . _ -.`);
+      throw usageError(`--profile: ${JSON.stringify(name)} is not letters, digits and . _ -.`);
     const before = readProfiles(io.env);
     const namespace = textOption(invocation, "namespace");
     const needsKey = invocation.options["key"] !== false;
     const token = needsKey ? await readSecret(io, `API key for ${url}: `) : "";
-    if (needsKey && token === "")
-      throw new CliError(ExitCode.usage, "No key was given. For a server that needs none, give --no-key.");
+    if (needsKey && token === "") throw usageError("No key was given. For a server that needs none, give --no-key.");
     const profile: Profile = {
       url,
       ...(namespace !== undefined && { namespace }),
@@ -142,8 +133,7 @@ export const profileCommands: Commands = {
     async run(io, invocation) {
       const [name] = invocation.args;
       const isNone = flagOption(invocation, "none");
-      if ((name === undefined) !== isNone)
-        throw new CliError(ExitCode.usage, "Give either the name of a profile or --none.");
+      if ((name === undefined) !== isNone) throw usageError("Give either the name of a profile or --none.");
       const stored = readProfiles(io.env);
       const profile = name === undefined ? null : profileNamed(stored, name);
       writeProfiles(io.env, { ...stored, current: name ?? null });

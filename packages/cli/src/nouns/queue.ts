@@ -2,12 +2,12 @@ import type { Queue, QueuePatch, QueueStats } from "@carillon/contract";
 import { Option } from "commander";
 import { found } from "../client.js";
 import { type Commands, flagOption, textFields, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import { withPauseFlags } from "../flags.js";
 import { ownLimitFields } from "../own-limits.js";
 import { outputForm, renderJson } from "../output.js";
 
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldsOf, renderFields } from "../table.js";
 import { pauseFlags, printNoUndo, shellWord } from "../undo.js";
 import { changeCommand, getCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
 import { watchOperation } from "../watch-progress.js";
@@ -47,8 +47,7 @@ const queue: Resource<QueueWithStats> = {
     renderFields([
       ["name", one.name],
       ["state", stateOf(one)],
-      ["order", one.order],
-      ["bound", one.bound],
+      ...fieldsOf(one, "order", "bound"),
       ...ownLimitFields(one),
       ...(one.stats === undefined ? [] : statsFields(one.stats)),
     ]),
@@ -86,8 +85,7 @@ A queue that does not exist is created. Strict order is chosen before the queue'
         ...(order !== undefined && { order: order as (typeof orders)[number] }),
         ...(bound !== undefined && { bound: bound === "usual" ? null : bound }),
       };
-      if (Object.keys(patch).length === 0)
-        throw new CliError(ExitCode.usage, "Give what is to change: --order or --bound.");
+      if (Object.keys(patch).length === 0) throw usageError("Give what is to change: --order or --bound.");
       const before = await found(queues.get(name));
       const thing = await queues.update(name, patch);
       if (before === null) return { thing, done: "created", undo: null, instead: "a queue stays" };
@@ -122,32 +120,30 @@ A queue that does not exist is created. Strict order is chosen before the queue'
       return { thing, done: "resumed", undo };
     },
   }),
-  purge: {
+  purge: serverCommand(queue, {
     changes: true,
-    ...serverCommand(queue, {
-      summary: "cancel all runs of a queue that wait",
-      define: (target) =>
-        target
-          .option("--dry-run", "only print how many there are")
-          .option("--keep-delayed", "keep those that wait for their time or for their next try"),
-      notes: `
+    summary: "cancel all runs of a queue that wait",
+    define: (target) =>
+      target
+        .option("--dry-run", "only print how many there are")
+        .option("--keep-delayed", "keep those that wait for their time or for their next try"),
+    notes: `
 Ends every run of the queue that waits, for any reason, as cancelled; runs that workers have go on. There is no undo. Many runs are
 ended by an operation, which this command follows; if it is interrupted, the operation goes on.`,
-      examples: ["carillon queue purge email --dry-run", "carillon queue purge email"],
-      async run({ io, client, invocation, name }) {
-        const isDryRun = flagOption(invocation, "dryRun");
-        const isKept = flagOption(invocation, "keepDelayed");
-        const request = { ...(isKept && { delayed: false }), ...(isDryRun && { dry_run: true }) };
-        const purged = await client.queues.purge(name, request);
-        const ended = "id" in purged ? await watchOperation(io, client, purged) : null;
-        const { count, more } = "id" in purged ? { count: ended?.done ?? 0, more: false } : purged;
-        const form = outputForm(invocation);
-        const text = `${count}${more ? " or more" : ""}\n`;
-        await io.out(form === "table" ? text : renderJson({ count, more, dry_run: isDryRun }, form));
-        if (isDryRun) return io.info("carillon: so many runs would be cancelled; nothing was changed");
-        if (ended?.state === "aborted") return ExitCode.cancelled;
-        printNoUndo(io, "cancelled", "create a run again with carillon run replay <id>");
-      },
-    }),
-  },
+    examples: ["carillon queue purge email --dry-run", "carillon queue purge email"],
+    async run({ io, client, invocation, name }) {
+      const isDryRun = flagOption(invocation, "dryRun");
+      const isKept = flagOption(invocation, "keepDelayed");
+      const request = { ...(isKept && { delayed: false }), ...(isDryRun && { dry_run: true }) };
+      const purged = await client.queues.purge(name, request);
+      const ended = "id" in purged ? await watchOperation(io, client, purged) : null;
+      const { count, more } = "id" in purged ? { count: ended?.done ?? 0, more: false } : purged;
+      const form = outputForm(invocation);
+      const text = `${count}${more ? " or more" : ""}\n`;
+      await io.out(form === "table" ? text : renderJson({ count, more, dry_run: isDryRun }, form));
+      if (isDryRun) return io.info("carillon: so many runs would be cancelled; nothing was changed");
+      if (ended?.state === "aborted") return ExitCode.cancelled;
+      printNoUndo(io, "cancelled", "create a run again with carillon run replay <id>");
+    },
+  }),
 };

@@ -2,7 +2,7 @@ import type { Client } from "@carillon/client";
 import type { Run, RunBulk, RunLogLine, RunLogQuery } from "@carillon/contract";
 import { Argument } from "commander";
 import { type Commands, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { ExitCode, usageError } from "../exit-codes.js";
 import { explainRun } from "../explain.js";
 import {
   levelOption,
@@ -16,7 +16,7 @@ import {
 import { jobIdOption, withJobOption } from "../job-flags.js";
 import { outputForm, printThing, renderJson } from "../output.js";
 import { Reconnect } from "../reconnect.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
 import { printUndo } from "../undo.js";
 import {
   type Change,
@@ -37,9 +37,7 @@ const maxPageSize = 1_000;
 const milliseconds = (value: number | null): string | null => (value === null ? null : `${value} ms`);
 
 export const runColumns: readonly Column<Run>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "TASK", value: ({ task }) => task },
-  { title: "STATUS", value: ({ status }) => status },
+  ...fieldColumns("id", "task", "status"),
   { title: "ATTEMPT", value: (one) => `${one.attempt}/${one.max_attempts}` },
   { title: "SCHEDULED FOR", value: ({ trigger }) => trigger.scheduled_for },
   { title: "LATE", value: (one) => milliseconds(one.lag_ms), align: "right" },
@@ -63,8 +61,7 @@ export const run: Resource<Run> = {
       ["finished", one.finished_at],
       ["late", milliseconds(one.lag_ms)],
       ["took", milliseconds(one.duration_ms)],
-      ["payload", one.payload],
-      ["output", one.output],
+      ...fieldsOf(one, "payload", "output"),
       ["error", one.error === null ? null : `${one.error.type}: ${one.error.message}`],
     ]),
 };
@@ -183,29 +180,27 @@ itself is printed at the end, and its log goes to standard error.`,
       return { thing, done: "created", undo: `run cancel ${thing.id}` };
     },
   }),
-  bulk: {
+  bulk: serverCommand(null, {
     changes: true,
-    ...serverCommand(null, {
-      summary: "cancel, retry or discard many runs",
-      define: (target) =>
-        withJobOption(
-          withRunFilter(
-            target
-              .addArgument(new Argument("<action>", "what is done to each").choices(bulkActions))
-              .argument("[run...]", "these runs; else all that match the flags"),
-          ),
-        )
-          .option("--all", "every run that the action applies to")
-          .option("--dry-run", "only print how many there are")
-          .option("--watch", "stay and show the progress"),
-      notes: "The server goes on by itself: carillon operation get shows its progress.",
-      examples: [
-        "carillon run bulk retry --task email.welcome --since 2030-01-01T00:00:00Z --dry-run",
-        "carillon run bulk cancel --queue reports --watch",
-      ],
-      run: runBulk,
-    }),
-  },
+    summary: "cancel, retry or discard many runs",
+    define: (target) =>
+      withJobOption(
+        withRunFilter(
+          target
+            .addArgument(new Argument("<action>", "what is done to each").choices(bulkActions))
+            .argument("[run...]", "these runs; else all that match the flags"),
+        ),
+      )
+        .option("--all", "every run that the action applies to")
+        .option("--dry-run", "only print how many there are")
+        .option("--watch", "stay and show the progress"),
+    notes: "The server goes on by itself: carillon operation get shows its progress.",
+    examples: [
+      "carillon run bulk retry --task email.welcome --since 2030-01-01T00:00:00Z --dry-run",
+      "carillon run bulk cancel --queue reports --watch",
+    ],
+    run: runBulk,
+  }),
 };
 
 async function printLogs({ io, invocation, client, name }: Call): Promise<void> {
@@ -262,11 +257,9 @@ function bulkOf(
   const filter = bulkFilter({ io, invocation }, job);
   const isAll = flagOption(invocation, "all");
   const isNarrowed = Object.keys(filter).length > 0;
-  if (ids.length > 0 && (isNarrowed || isAll))
-    throw new CliError(ExitCode.usage, "Name runs or choose them by flags, not both.");
+  if (ids.length > 0 && (isNarrowed || isAll)) throw usageError("Name runs or choose them by flags, not both.");
   if (ids.length > 0) return { action, ids };
-  if (!isNarrowed && !isAll)
-    throw new CliError(ExitCode.usage, "Name runs, choose them by flags such as --task, or give --all.");
+  if (!isNarrowed && !isAll) throw usageError("Name runs, choose them by flags such as --task, or give --all.");
   return { action, filter };
 }
 

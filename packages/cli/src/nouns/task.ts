@@ -1,11 +1,11 @@
 import type { TaskInfo } from "@carillon/contract";
-import { isFinal } from "@carillon/core";
+import { isFinal, present } from "@carillon/core";
 import { Option } from "commander";
 import { type Commands, flagOption, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { runRequest, withPayload, withRunFlags } from "../job-flags.js";
 import { printThing } from "../output.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, countColumns, renderFields } from "../table.js";
 import { printNoUndo, printUndo } from "../undo.js";
 import { type Call, getCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
 import { exitCodeOfRun, waitForRun, waitLimitMs, warnIfUnserved, withWait } from "../wait-for-run.js";
@@ -13,8 +13,7 @@ import { run } from "./run.js";
 
 const columns: readonly Column<TaskInfo>[] = [
   { title: "TASK", value: ({ name }) => name },
-  { title: "WORKERS", value: ({ workers }) => String(workers), align: "right" },
-  { title: "SLOTS", value: ({ slots }) => String(slots), align: "right" },
+  ...countColumns("workers", "slots"),
   { title: "QUEUES", value: ({ queues }) => (queues.length === 0 ? null : queues.join(",")) },
   { title: "JOBS", value: (task) => (task.has_jobs ? "yes" : null) },
 ];
@@ -50,24 +49,22 @@ export const taskCommands: Commands = {
       "The defaults are those that its worker registered: they fill in the fields that requests for runs and jobs leave out.",
     examples: ["carillon task get email.welcome"],
   }),
-  run: {
+  run: serverCommand(task, {
     changes: true,
-    ...serverCommand(task, {
-      summary: "create one run of a task",
-      define: (target) =>
-        withWait(
-          withRunFlags(withPayload(target))
-            .addOption(new Option("--delay <duration>", "not before this time has passed, as in 10m").conflicts("at"))
-            .option("--at <instant>", "not before then, as in 2030-01-01T09:00:00Z"),
-        ),
-      notes: "Creates one run, without a job.",
-      examples: [
-        `carillon task run echo --payload '{"hello":"world"}' --wait`,
-        "carillon task run email.welcome --payload @user.json --queue email --delay 3d",
-      ],
-      run: runTask,
-    }),
-  },
+    summary: "create one run of a task",
+    define: (target) =>
+      withWait(
+        withRunFlags(withPayload(target))
+          .addOption(new Option("--delay <duration>", "not before this time has passed, as in 10m").conflicts("at"))
+          .option("--at <instant>", "not before then, as in 2030-01-01T09:00:00Z"),
+      ),
+    notes: "Creates one run, without a job.",
+    examples: [
+      `carillon task run echo --payload '{"hello":"world"}' --wait`,
+      "carillon task run email.welcome --payload @user.json --queue email --delay 3d",
+    ],
+    run: runTask,
+  }),
 };
 
 async function runTask({ io, invocation, client, name }: Call): Promise<ExitCode> {
@@ -75,8 +72,7 @@ async function runTask({ io, invocation, client, name }: Call): Promise<ExitCode
   const created = await client.runs.create({
     task: name,
     ...(await runRequest(io, invocation)),
-    ...(delay !== undefined && { delay }),
-    ...(at !== undefined && { run_at: at }),
+    ...present({ delay, run_at: at }),
   });
   const wait = flagOption(invocation, "wait");
   if (!wait) await warnIfUnserved(io, invocation, client, created.task);

@@ -1,16 +1,16 @@
+import { present } from "@carillon/core";
 import type { Delivery, Webhook, WebhookPatch } from "@carillon/contract";
 import { type Command, Option } from "commander";
 import { type Commands, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
-import { CliError, ExitCode } from "../exit-codes.js";
-import { type Column, renderFields } from "../table.js";
+import { usageError } from "../exit-codes.js";
+import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
 import { shellWord } from "../undo.js";
 import { changeCommand, createCommand, deleteCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 
 type ShownWebhook = Webhook & { readonly secret?: string };
 
 const columns: readonly Column<Webhook>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "URL", value: ({ url }) => url },
+  ...fieldColumns("id", "url"),
   { title: "ON", value: ({ on }) => on.join(",") },
   { title: "STATE", value: stateOf },
 ];
@@ -26,8 +26,7 @@ const webhook: Resource<ShownWebhook> = {
   get: (client, id) => client.webhooks.get(id),
   render: (one) =>
     renderFields([
-      ["id", one.id],
-      ["url", one.url],
+      ...fieldsOf(one, "id", "url"),
       ["on", one.on.join(", ")],
       ["tasks", one.tasks?.join(", ") ?? null],
       ["queues", one.queues?.join(", ") ?? null],
@@ -39,8 +38,7 @@ const webhook: Resource<ShownWebhook> = {
 };
 
 const deliveryColumns: readonly Column<Delivery>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "TYPE", value: ({ type }) => type },
+  ...fieldColumns("id", "type"),
   { title: "RUN", value: (one) => one.run_id },
   { title: "STATUS", value: ({ status }) => status },
   { title: "TRIES", value: ({ attempt }) => attempt, align: "right" },
@@ -54,8 +52,7 @@ const delivery = {
   render: (one: Delivery): string =>
     renderFields([
       ["delivery", one.id],
-      ["type", one.type],
-      ["status", one.status],
+      ...fieldsOf(one, "type", "status"),
       ["tries", one.attempt],
       ["answer", one.response_status],
       ["error", one.error === null ? null : one.error.message],
@@ -84,14 +81,8 @@ function filterOf(invocation: Invocation) {
   const on = choicesOf(invocation, "on", ends);
   const include = textOption(invocation, "include") === "none" ? [] : choicesOf(invocation, "include", parts);
   const [tasks, queues] = ["tasks", "queues"].map((name) => namesOf(textOption(invocation, name)));
-  const description = textOption(invocation, "description");
-  return {
-    ...(on !== undefined && { on }),
-    ...(tasks !== undefined && { tasks }),
-    ...(queues !== undefined && { queues }),
-    ...(include !== undefined && { include }),
-    ...(description !== undefined && { description: description === "" ? null : description }),
-  };
+  const text = textOption(invocation, "description");
+  return present({ on, tasks, queues, include, description: text === "" ? null : text });
 }
 
 /** Null: all of them. */
@@ -109,7 +100,7 @@ function choicesOf<Choice extends string>(
     .map((given) => {
       const choice = known.find((one) => one === given.trim());
       if (choice !== undefined) return choice;
-      throw new CliError(ExitCode.usage, `--${name}: ${JSON.stringify(given)} is not one of ${known.join(", ")}.`);
+      throw usageError(`--${name}: ${JSON.stringify(given)} is not one of ${known.join(", ")}.`);
     });
 }
 
@@ -176,7 +167,7 @@ export const webhookCommands: Commands = {
         ...(flagOption(invocation, "disable") && { enabled: false }),
       };
       if (Object.keys(patch).length === 0)
-        throw new CliError(ExitCode.usage, "Give what is to change, as in --on failed, --to <url> or --disable.");
+        throw usageError("Give what is to change, as in --on failed, --to <url> or --disable.");
       const before = await client.webhooks.get(id);
       const back = [
         `--to ${shellWord(before.url)}`,

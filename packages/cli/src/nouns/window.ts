@@ -1,12 +1,11 @@
 import type { Window, WindowPut } from "@carillon/contract";
 import type { Commands } from "../command.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
 import { shellWord } from "../undo.js";
 import { applyCommand, deleteCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 
 const columns: readonly Column<Window>[] = [
-  { title: "NAME", value: ({ name }) => name },
-  { title: "MODE", value: ({ mode }) => mode },
+  ...fieldColumns("name", "mode"),
   { title: "ABOUT", value: jobsText },
   { title: "OPEN", value: timeText },
 ];
@@ -15,13 +14,7 @@ const maintenanceWindow: Resource<Window> = {
   argument: "<window>",
   argumentHelp: "its name",
   get: (client, name) => client.maintenanceWindows.get(name),
-  render: (one) =>
-    renderFields([
-      ["name", one.name],
-      ["mode", one.mode],
-      ["about", jobsText(one)],
-      ["open", timeText(one)],
-    ]),
+  render: (one) => renderFields([...fieldsOf(one, "name", "mode"), ["about", jobsText(one)], ["open", timeText(one)]]),
 };
 
 /** Which jobs it is about. */

@@ -1,10 +1,11 @@
 import { hostname } from "node:os";
+import { present } from "@carillon/core";
 import type { Config } from "@carillon/server";
 import { type Task, workerTimers } from "@carillon/worker";
 import { serverAddress, serverUrls, withServerAddress } from "../client.js";
 import { type CommandBody, flagOption, type Invocation, textOption } from "../command.js";
 import { configOf, withConfigFlags } from "../config-flags.js";
-import { CliError, ExitCode } from "../exit-codes.js";
+import { usageError } from "../exit-codes.js";
 import { label, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
 import { executorChoice, loadExecutors, withExecutorFlags } from "../load-executors.js";
@@ -60,8 +61,7 @@ that do not end soon are given back without a spent attempt. CARILLON_TOKEN, or 
       name: textOption(invocation, "name") ?? hostname(),
       labels: { ...(invocation.options["label"] as Record<string, string> | undefined) },
       isSpot: flagOption(invocation, "spot"),
-      ...(token !== undefined && { token }),
-      ...(namespace !== undefined && { namespace }),
+      ...present({ token, namespace }),
       ...(namespaces !== undefined && { namespaces: namespaces.map((one) => one.trim()) }),
     });
   },
@@ -74,12 +74,12 @@ interface Surroundings {
 
 async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Surroundings): Promise<Task[]> {
   const [entry] = invocation.args;
-  const { outboundAllowlist: outboundAllow, publicUrl } = config;
+  const { outboundAllowlist, publicUrl } = config;
   const around = {
     cwd: io.cwd,
     env: io.env,
     timers: workerTimers,
-    outboundAllow: outboundAllow ?? [],
+    outboundAllowlist: outboundAllowlist ?? [],
     callbackBase: () => publicUrl ?? serverUrl,
   };
   const tasks = [
@@ -87,7 +87,7 @@ async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Su
     ...(await loadExecutors(executorChoice(invocation), around)),
   ];
   if (tasks.length === 0)
-    throw new CliError(ExitCode.usage, "A worker needs a module of tasks, --executors, --enable-shell or --plugin.");
+    throw usageError("A worker needs a module of tasks, --executors, --enable-shell or --plugin.");
   refuseDuplicates(tasks, "This worker");
   return tasks;
 }

@@ -1,7 +1,7 @@
 import type { Worker } from "@carillon/contract";
 import { type Commands, flagOption } from "../command.js";
 import { outputForm, renderJson } from "../output.js";
-import { type Column, renderFields, renderTable } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, renderFields, renderTable } from "../table.js";
 import { changeCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
 import { runColumns } from "./run.js";
 
@@ -9,8 +9,7 @@ const maxRuns = 20;
 const maxNamed = 8;
 
 const columns: readonly Column<Worker>[] = [
-  { title: "ID", value: ({ id }) => id },
-  { title: "NAME", value: ({ name }) => name },
+  ...fieldColumns("id", "name"),
   { title: "STATE", value: stateOf },
   { title: "QUEUES", value: ({ queues }) => queues.join(",") },
   { title: "SLOTS", value: ({ slots }) => String(slots), align: "right" },
@@ -38,8 +37,7 @@ const worker: Resource<Worker> = {
   get: (client, id) => client.workers.get(id),
   render: (one) =>
     renderFields([
-      ["id", one.id],
-      ["name", one.name],
+      ...fieldsOf(one, "id", "name"),
       ["state", stateOf(one)],
       ["queues", one.queues.join(", ")],
       ["tasks", one.tasks.join(", ")],

@@ -1,6 +1,6 @@
 import type { Run, Worker } from "@carillon/contract";
 import type { Io, Terminal } from "../io.js";
-import { type Column, type Paint, painter, plainText, renderTable } from "../table.js";
+import { type Column, fieldColumns, type Paint, painter, plainText, renderTable } from "../table.js";
 import type { Snapshot, QueueSnapshot } from "./snapshot.js";
 
 export const sorts = ["waiting", "lag", "rate", "name"] as const;
@@ -107,8 +107,7 @@ function workerColumns(running: readonly Run[], now: number): readonly Column<Wo
   const busy = new Map<string, number>();
   for (const { worker_id: id } of running) if (id !== null) busy.set(id, (busy.get(id) ?? 0) + 1);
   return [
-    { title: "NAME", value: ({ name }) => name },
-    { title: "STATE", value: ({ state }) => state },
+    ...fieldColumns("name", "state"),
     { title: "BUSY", value: ({ id, slots }) => `${busy.get(id) ?? 0}/${slots}`, align: "right" },
     { title: "QUEUES", value: ({ queues }) => queues.join(",") },
     { title: "SEEN", value: (worker) => `${seconds(now - Date.parse(worker.heartbeat_at))} ago`, align: "right" },
@@ -118,8 +117,7 @@ function workerColumns(running: readonly Run[], now: number): readonly Column<Wo
 
 function runColumns(now: number): readonly Column<Run>[] {
   return [
-    { title: "TASK", value: ({ task }) => task },
-    { title: "QUEUE", value: ({ queue }) => queue },
+    ...fieldColumns("task", "queue"),
     {
       title: "FOR",
       value: (run) => (run.started_at === null ? "-" : seconds(now - Date.parse(run.started_at))),

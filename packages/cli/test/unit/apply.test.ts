@@ -217,7 +217,7 @@ describe("job apply", () => {
       const problem = { status: 409, code: "key_taken", detail: "It is taken.", errors: [] };
       return { body: { results: jobs.map(({ key }) => (key === "j7" ? { problem } : { id: `job_${key}` })) } };
     });
-    const io = fakeIo({ stdin: [JSON.stringify(files)], talkIsTerminal: true });
+    const io = fakeIo({ stdin: [JSON.stringify(files)], stderrIsTerminal: true });
     expect(await runCli(["job", "apply", "-f", "-"], io)).toBe(5);
     const sizes = calls.filter(({ method }) => method === "POST").map(({ body }) => (body as { jobs: [] }).jobs.length);
     expect(sizes).toEqual([100, 20]);

@@ -66,7 +66,7 @@ it("events tail prints each event as a document of YAML, or a line of JSON", asy
   expect(json.written().trimEnd().split("\n")).toHaveLength(2);
 });
 
-/** The fields of an event beside type and time, by the first word of its type, and how they are printed. */
+/** The fields of an event beside type and time, by the noun of its type, and how they are printed. */
 const printedFields: Readonly<Record<string, readonly [Partial<Event>, string]>> = {
   run: [{ run_id: "run_1", job_id: null, task: "echo", queue: "q" }, "run_1  echo in q"],
   job: [{ job_id: "job_1" }, "job_1"],

@@ -17,7 +17,7 @@ export function fakeIo(
     now?: number;
     cwd?: string;
     terminal?: Terminal;
-    talkIsTerminal?: boolean;
+    stderrIsTerminal?: boolean;
   } = {},
 ): FakeIo {
   let output = "";
@@ -31,7 +31,7 @@ export function fakeIo(
     cwd: given.cwd ?? "/nowhere",
     stdoutColour: false,
     stderrColour: false,
-    stderrIsTerminal: given.talkIsTerminal ?? false,
+    stderrIsTerminal: given.stderrIsTerminal ?? false,
     terminal: given.terminal ?? null,
     async out(text) {
       output += text;

@@ -115,9 +115,9 @@ describe("run logs -f", () => {
     const asked = serveLog(page([1], "t"));
     expect(await runCli(["run", "logs", "run_1"], fakeIo())).toBe(1);
     expect(asked).toEqual([null, "t"]);
-    const askedNobody = serveLog();
+    const askedWithoutServer = serveLog();
     expect(await runCli(["run", "logs", "-f", "run_1"], fakeIo())).toBe(1);
-    expect(askedNobody).toEqual([null]);
+    expect(askedWithoutServer).toEqual([null]);
   });
 });
 

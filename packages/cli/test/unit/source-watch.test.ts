@@ -8,19 +8,19 @@ import { SourceWatch } from "../../src/dev-worker.js";
 it("the source watch reports changed source files, also in new folders, and not the files that tasks write", async () => {
   const dir = await mkdtemp(join(tmpdir(), "carillon-test-"));
   let notifications = 0;
-  let tell = (): void => undefined;
+  let onNotified = (): void => undefined;
   const watch = new SourceWatch(dir, systemTimers, () => {
     notifications += 1;
-    tell();
+    onNotified();
   });
   onTestFinished(async () => {
     watch.close();
     await rm(dir, { recursive: true });
   });
   const change = async (work: () => Promise<unknown>): Promise<void> => {
-    const heard = new Promise<void>((resolve) => (tell = resolve));
+    const notified = new Promise<void>((resolve) => (onNotified = resolve));
     await work();
-    await heard;
+    await notified;
   };
   await writeFile(join(dir, "data"), "1");
   await writeFile(join(dir, "a.log"), "1");

@@ -41,7 +41,7 @@ const seen = (queues: readonly object[]): Snapshot =>
   }) as never;
 
 /** Answers every request of a snapshot; events arrive as given. */
-function serveLook(events = "", refusals: Response[] = []) {
+function serveSnapshots(events = "", refusals: Response[] = []) {
   vi.stubGlobal("fetch", async (url: string, { signal }: RequestInit = {}) => {
     const { pathname } = new URL(url);
     if (pathname === "/v1/events") {
@@ -111,7 +111,7 @@ describe("rates", () => {
 
 describe("top without a terminal", () => {
   it("top without a terminal prints a snapshot after each pause, with rates from the events", async () => {
-    serveLook(event("run.started").repeat(4));
+    serveSnapshots(event("run.started").repeat(4));
     const io = fakeIo();
     const sleep = io.sleep.bind(io);
     const outside = {
@@ -130,7 +130,7 @@ describe("top without a terminal", () => {
   });
 
   it("top --json prints data in the form of the API", async () => {
-    serveLook();
+    serveSnapshots();
     const io = fakeIo();
     expect(await runCli(["top", "--json"], io)).toBe(0);
     expect(JSON.parse(io.written())).toMatchObject({
@@ -143,7 +143,7 @@ describe("top without a terminal", () => {
 
 describe("top on a terminal", () => {
   it("top on a terminal follows keys and the size of the terminal, and restores the screen", async () => {
-    serveLook();
+    serveSnapshots();
     let press: (keys: string) => void = () => undefined;
     let resize: () => void = () => undefined;
     let columns = 100;
@@ -177,7 +177,7 @@ describe("top on a terminal", () => {
   });
 
   it("top on a terminal waits for its quota without printing messages", async () => {
-    serveLook("", [new Response("{}", { status: 429, headers: { "retry-after": "1" } })]);
+    serveSnapshots("", [new Response("{}", { status: 429, headers: { "retry-after": "1" } })]);
     let press: (keys: string) => void = () => undefined;
     const terminal: Terminal = {
       size: () => ({ columns: 100, rows: 30 }),

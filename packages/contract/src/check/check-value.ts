@@ -1,4 +1,4 @@
-import { similarWord } from "@carillon/core";
+import { isObject, similarWord } from "@carillon/core";
 import type { Static, TSchema } from "typebox";
 import { patternWords } from "../bounds.js";
 import { type Findings, pointerTo, shown } from "./findings.js";
@@ -62,10 +62,6 @@ function soundPart(schema: RequestSchema, value: unknown, pointer: string, check
   }
   if (valueType(schema) === "object" && isObject(value)) return soundObject(schema, value, pointer, check);
   return value;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function soundObject(schema: RequestSchema, value: Record<string, unknown>, pointer: string, check: Check): unknown {

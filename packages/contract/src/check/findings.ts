@@ -1,4 +1,4 @@
-import { CarillonError, errorCatalogue, type ErrorCode, type ErrorItem } from "@carillon/core";
+import { CarillonError, type ErrorCode, type ErrorItem, isErrorCode } from "@carillon/core";
 import { limits } from "../bounds.js";
 
 /** RFC 6901. */
@@ -115,9 +115,4 @@ export class Findings {
 
 function described(item: ErrorItem): string {
   return item.pointer === "" ? item.detail : `${item.pointer}: ${item.detail}`;
-}
-
-/** Items carry their code as plain text. */
-export function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalogue, code);
 }

@@ -1,6 +1,7 @@
+import { isObject } from "@carillon/core";
 import { type Static, type TSchema, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { checkValue, type ExplainUnknown, isObject } from "./check-value.js";
+import { checkValue, type ExplainUnknown } from "./check-value.js";
 import { Findings } from "./findings.js";
 import { checkJsonValue } from "./json-value.js";
 

@@ -2,12 +2,23 @@ import type { Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { backfillDefaults, backfillLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Count, described, InstantText, nullable, object, readInstant, stringEnum, Timestamp } from "../fields.js";
 import {
+  Count,
+  described,
+  Flag,
+  InstantText,
+  nullable,
+  object,
+  readInstant,
+  stringEnum,
+  Text,
+  Timestamp,
+} from "../fields.js";
+import {
+  singleAnswer,
+  pageAnswer,
   bodyErrors,
   changeErrors,
-  getErrors,
-  listErrors,
   type Operation,
   verbAliases,
   writeErrors,
@@ -15,17 +26,17 @@ import {
 import { pageOf, PageQuery } from "../paging.js";
 import { JobRef } from "./job.js";
 
-const { leastPerSecond, perSecond, concurrency } = backfillLimits;
+const { minPerSecond, perSecond, concurrency } = backfillLimits;
 
 export const JobBackfill = object(
   "JobBackfill",
   {
     from: InstantText("The first instant of the range"),
     to: Type.Optional(InstantText("The last instant of the range; now by default and at most")),
-    dry_run: Type.Optional(Type.Boolean({ description: "Only counts the occurrences" })),
+    dry_run: Flag("Only counts the occurrences"),
     per_second: Type.Optional(
       Type.Number({
-        minimum: leastPerSecond,
+        minimum: minPerSecond,
         maximum: perSecond,
         default: backfillDefaults.perSecond,
         description: "The largest number of runs created per second",
@@ -39,8 +50,8 @@ export const JobBackfill = object(
         description: "The largest number of live runs of this backfill",
       }),
     ),
-    repeat: Type.Optional(Type.Boolean({ description: "Includes occurrences that already have a run" })),
-    force: Type.Optional(Type.Boolean({ description: "Ignores the overlap policy of the job" })),
+    repeat: Flag("Includes occurrences that already have a run"),
+    force: Flag("Ignores the overlap policy of the job"),
   },
   { examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }] },
 );
@@ -62,7 +73,7 @@ export const Backfill = object(
     state: stringEnum(["running", "done", "aborted"], {
       description: "done: every occurrence is handled; the last runs may still be live",
     }),
-    reason: nullable(Type.String({ description: "Why it was aborted" })),
+    reason: nullable(Text("Why it was aborted")),
     from: Timestamp,
     to: Timestamp,
     total: Total,
@@ -74,7 +85,7 @@ export const Backfill = object(
     concurrency: Type.Integer(),
     repeat: Type.Boolean(),
     force: Type.Boolean(),
-    actor: nullable(Type.String({ description: "Who requested it, where that is known" })),
+    actor: nullable(Text("Who requested it, where that is known")),
     created_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
@@ -124,8 +135,7 @@ export const listJobBackfills = {
   summary: "List the backfills of a job, newest first",
   params: JobRef,
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: BackfillList } },
-  errors: listErrors,
+  ...pageAnswer(BackfillList),
 } as const satisfies Operation;
 
 export const getBackfill = {
@@ -134,8 +144,7 @@ export const getBackfill = {
   client: "backfills.get",
   summary: "Get a backfill",
   params: BackfillRef,
-  answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
-  errors: getErrors,
+  ...singleAnswer(Backfill, "The backfill as it is now"),
 } as const satisfies Operation;
 
 export const abortBackfill = {

@@ -10,9 +10,11 @@ import {
   policyTimeBounds,
   readDuration,
   stringEnum,
+  Text,
   Timestamp,
+  WholeNumber,
 } from "../fields.js";
-import { getErrors, listErrors, type Operation, writeErrors } from "../operation.js";
+import { pageAnswer, getErrors, type Operation, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
 export const BreakerRequest = object(
@@ -36,11 +38,7 @@ export const BreakerRequest = object(
     ),
     window: Type.Optional(DurationText("The time over which attempts are counted; 1m by default.", "1m")),
     min_calls: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description: "The fewest attempts in the window for it to open; 10 by default",
-      }),
+      WholeNumber(1, 1_000_000, "The fewest attempts in the window for it to open; 10 by default"),
     ),
     open_for: Type.Optional(DurationText("How long it stays open before it tries one run; 30s by default.", "30s")),
   },
@@ -66,7 +64,7 @@ export const Breaker = object("Breaker", {
   state: stringEnum(["closed", "open", "half_open"], {
     description: "open: its runs wait; half_open: it tries one of them",
   }),
-  reason: Type.String({ description: "Why it last opened" }),
+  reason: Text("Why it last opened"),
   opened_at: Timestamp,
   probe_at: nullable(Timestamp),
   openings: Count("The number of times that it has opened"),
@@ -87,8 +85,7 @@ export const listBreakers = {
   client: "breakers.list",
   summary: "List circuit breakers by name",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: BreakerList } },
-  errors: listErrors,
+  ...pageAnswer(BreakerList),
 } as const satisfies Operation;
 
 export const getBreaker = {

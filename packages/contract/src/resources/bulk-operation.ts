@@ -1,10 +1,10 @@
-import { parseId, parseInstant, parseLabelSelector, parseStatusFilter } from "@carillon/core";
+import { parseId, parseInstant, parseLabelSelector, parseStatusFilter, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, nullable, object, present, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { Count, Flag, nullable, object, stringEnum, Timestamp } from "../fields.js";
+import { singleAnswer, pageAnswer, bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { RunListQuery } from "./run.js";
 
@@ -41,7 +41,7 @@ export const RunBulk = object(
         description: "The ids of the runs, instead of a filter",
       }),
     ),
-    dry_run: Type.Optional(Type.Boolean({ description: "Only counts the runs" })),
+    dry_run: Flag("Only counts the runs"),
   },
   { examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }] },
 );
@@ -119,8 +119,7 @@ export const listOperations = {
   client: "operations.list",
   summary: "List operations, newest first",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: OperationList } },
-  errors: listErrors,
+  ...pageAnswer(OperationList),
 } as const satisfies Operation;
 
 export const getOperation = {
@@ -129,8 +128,7 @@ export const getOperation = {
   client: "operations.get",
   summary: "Get an operation",
   params: OperationRef,
-  answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
-  errors: getErrors,
+  ...singleAnswer(BulkOperation, "The operation as it is now"),
 } as const satisfies Operation;
 
 export const abortOperation = {

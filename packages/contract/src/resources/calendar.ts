@@ -1,10 +1,9 @@
-import { CALENDAR_LIMITS, type CalendarDefinition, parseCalendar } from "@carillon/core";
+import { CALENDAR_LIMITS, type CalendarDefinition, isObject, parseCalendar } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
-import { closed, object, Timestamp } from "../fields.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { closed, object, Text, Timestamp } from "../fields.js";
+import { pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
 const Dates = (description: string) =>
@@ -46,7 +45,7 @@ const Rules = Type.Array(CalendarDays, {
 
 export const CalendarPut = object(
   "CalendarPut",
-  { name: Type.Optional(Type.String({ description: "The same as in the address" })), rules: Rules },
+  { name: Type.Optional(Text("The same as in the address")), rules: Rules },
   { examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }] },
 );
 export type CalendarPut = Static<typeof CalendarPut>;
@@ -78,8 +77,7 @@ export const listCalendars = {
   client: "calendars.list",
   summary: "List calendars by name",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: CalendarList } },
-  errors: listErrors,
+  ...pageAnswer(CalendarList),
 } as const satisfies Operation;
 
 export const getCalendar = {

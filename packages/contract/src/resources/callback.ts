@@ -2,7 +2,7 @@ import type { CallbackAnswer } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, workerLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { DurationText, object, readDuration, stringEnum } from "../fields.js";
+import { DurationText, Flag, object, readDuration, stringEnum } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors } from "../operation.js";
 
 const CallbackBody = object("CallbackBody", {
@@ -14,7 +14,7 @@ const CallbackBody = object("CallbackBody", {
     object("CallbackError", {
       type: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength })),
       message: Type.String({ maxLength: workerLimits.errorLength }),
-      retryable: Type.Optional(Type.Boolean({ description: "Whether another attempt may help; true by default" })),
+      retryable: Flag("Whether another attempt may help; true by default"),
     }),
   ),
   retry_after: Type.Optional(DurationText("For a failure: no attempt before this time.", "30s")),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { closed, Count, Milliseconds, nullable, object, Timestamp } from "../fields.js";
-import { getErrors, type Operation } from "../operation.js";
+import { closed, Count, Milliseconds, nullable, object, Text, Timestamp } from "../fields.js";
+import { singleAnswer, type Operation } from "../operation.js";
 
 const ClusterNode = object("ClusterNode", {
   id: Type.String({ examples: ["node_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -17,7 +17,7 @@ const ClusterNode = object("ClusterNode", {
 
 const ClusterShard = object("ClusterShard", {
   id: Type.Integer(),
-  node_id: nullable(Type.String({ description: "The node that owns it; null while it has no owner" })),
+  node_id: nullable(Text("The node that owns it; null while it has no owner")),
   epoch: Type.Integer({
     description: "Increases with every change of the owner; writes of an earlier owner are refused",
   }),
@@ -42,8 +42,7 @@ export const getCluster = {
   summary: "List the nodes of the cluster",
   description: "Includes their leases, the skew of their clocks, and the number of shards of each.",
   permission: "cluster:read",
-  answers: { 200: { description: "The cluster, as the database has it now", schema: Cluster } },
-  errors: getErrors,
+  ...singleAnswer(Cluster, "The cluster, as the database has it now"),
 } as const satisfies Operation;
 
 export const listClusterShards = {
@@ -52,6 +51,5 @@ export const listClusterShards = {
   tag: "Cluster",
   summary: "List the shards and their owners",
   permission: "cluster:read",
-  answers: { 200: { description: "All shards", schema: ClusterShards } },
-  errors: getErrors,
+  ...singleAnswer(ClusterShards, "All shards"),
 } as const satisfies Operation;

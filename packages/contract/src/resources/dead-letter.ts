@@ -1,4 +1,4 @@
-import { parseId } from "@carillon/core";
+import { parseId, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
@@ -6,17 +6,18 @@ import {
   closed,
   Count,
   described,
+  Flag,
   InstantText,
   JobName,
   NameFilter,
   nullable,
   object,
-  present,
   queryInstant,
   stringEnum,
+  Text,
   Timestamp,
 } from "../fields.js";
-import { bodyErrors, getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { singleAnswer, bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
 import { NextPageToken, pageOf, paging } from "../paging.js";
 import { Problem } from "./problem.js";
 import { Run, RunRef } from "./run.js";
@@ -43,7 +44,7 @@ export const DeadLetterAction = object(
       Type.Object(filters, { additionalProperties: false, description: "Which dead letters; all by default" }),
     ),
     ...paging,
-    dry_run: Type.Optional(Type.Boolean({ description: "Only returns which ones match" })),
+    dry_run: Flag("Only returns which ones match"),
   },
   {
     description: "One page of dead letters, newest first. Continue with next_page_token until it is null",
@@ -53,8 +54,8 @@ export const DeadLetterAction = object(
 export type DeadLetterAction = Static<typeof DeadLetterAction>;
 
 const DeadLetterResult = object("DeadLetterResult", {
-  id: Type.String({ description: "The id of the dead letter" }),
-  run_id: Type.Optional(Type.String({ description: "The run that replaces it" })),
+  id: Text("The id of the dead letter"),
+  run_id: Type.Optional(Text("The run that replaces it")),
   problem: Type.Optional(described(Problem, "Why it stays as it is")),
 });
 export type DeadLetterResult = Static<typeof DeadLetterResult>;
@@ -70,7 +71,7 @@ export type DeadLetterActionDone = Static<typeof DeadLetterActionDone>;
 
 const Redrive = object("Redrive", {
   kind: stringEnum(["retry", "replay", "discard"]),
-  run_id: nullable(Type.String({ description: "The run that was made" })),
+  run_id: nullable(Text("The run that was made")),
   actor: nullable(Type.String()),
   at: Timestamp,
 });
@@ -137,8 +138,7 @@ export const getDeadLetter = {
   client: "deadLetters.get",
   summary: "Get a dead letter",
   params: RunRef,
-  answers: { 200: { description: "The run", schema: RunWithRedrives } },
-  errors: getErrors,
+  ...singleAnswer(RunWithRedrives, "The run"),
 } as const satisfies Operation;
 
 export const discardDeadLetter = {

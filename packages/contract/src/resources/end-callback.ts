@@ -4,6 +4,7 @@ import {
   callbackMoments,
   type CallbackPart,
   callbackParts,
+  present,
 } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, webAddressPattern } from "../bounds.js";
@@ -78,8 +79,7 @@ export function callbacksOf(
     if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings, refuse);
     return {
       on: momentsOf(on),
-      ...(url !== undefined && { url }),
-      ...(task !== undefined && { task }),
+      ...present({ url, task }),
       include: include ?? defaultParts,
     };
   });

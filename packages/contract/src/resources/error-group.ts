@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { closed, Count, NameFilter, object, Timestamp } from "../fields.js";
-import { getErrors, listErrors, type Operation } from "../operation.js";
+import { closed, Count, NameFilter, object, Text, Timestamp } from "../fields.js";
+import { singleAnswer, pageAnswer, type Operation } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 
 export const ErrorGroupQuery = closed({ ...paging, task: Type.Optional(NameFilter("Only of this task")) });
@@ -14,7 +14,7 @@ export const ErrorGroup = object("ErrorGroup", {
   count: Count("Failed attempts; a node that crashes may lose those of the last seconds"),
   first_seen_at: Timestamp,
   last_seen_at: Timestamp,
-  sample_run_id: Type.String({ description: "A run that had such an error" }),
+  sample_run_id: Text("A run that had such an error"),
 });
 export type ErrorGroup = Static<typeof ErrorGroup>;
 
@@ -33,8 +33,7 @@ export const listErrorGroups = {
     "A group holds errors from the same place in the code that differ only in numbers, ids, quoted words, addresses and " +
     "paths.",
   query: ErrorGroupQuery,
-  answers: { 200: { description: "One page", schema: ErrorGroupList } },
-  errors: listErrors,
+  ...pageAnswer(ErrorGroupList),
 } as const satisfies Operation;
 
 export const getErrorGroup = {
@@ -43,6 +42,5 @@ export const getErrorGroup = {
   client: "errorGroups.get",
   summary: "Get an error group",
   params: GroupRef,
-  answers: { 200: { description: "The error group", schema: ErrorGroup } },
-  errors: getErrors,
+  ...singleAnswer(ErrorGroup, "The error group"),
 } as const satisfies Operation;

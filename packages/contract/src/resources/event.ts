@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   stringEnum,
+  Text,
   Timestamp,
 } from "../fields.js";
 import { getErrors, type Operation } from "../operation.js";
@@ -42,13 +43,13 @@ const eventFields = {
   timeout_ms: Type.Optional(Milliseconds("How long it waits for its callback")),
   duration_ms: Type.Optional(Milliseconds("The duration of its last attempt")),
   fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "The progress, from 0 to 1" })),
-  text: Type.Optional(nullable(Type.String({ description: "The text that the handler gave with its progress" }))),
-  reason: Type.Optional(Type.String({ description: "Why the job cannot fire" })),
-  worker_id: Type.Optional(Type.String({ description: "The worker that was declared lost" })),
-  worker: Type.Optional(Type.String({ description: "The name of the worker" })),
+  text: Type.Optional(nullable(Text("The text that the handler gave with its progress"))),
+  reason: Type.Optional(Text("Why the job cannot fire")),
+  worker_id: Type.Optional(Text("The worker that was declared lost")),
+  worker: Type.Optional(Text("The name of the worker")),
   runs: Type.Optional(Count("Runs that the worker had and that others get, up to 1,000")),
-  node_id: Type.Optional(Type.String({ description: "The node that took over shards" })),
-  from_node_id: Type.Optional(Type.String({ description: "The node that was lost" })),
+  node_id: Type.Optional(Text("The node that took over shards")),
+  from_node_id: Type.Optional(Text("The node that was lost")),
   shards: Type.Optional(Count("Shards that it took over from that node")),
   takeover_ms: Type.Optional(
     nullable(Milliseconds("Time since the last heartbeat of the lost node; null if this node never saw one")),

@@ -5,10 +5,11 @@ import {
   misfirePolicies,
   overlapPolicies,
   ownFiring,
+  present,
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
-import { DurationText, present, readDuration, stringEnum } from "../fields.js";
+import { DurationText, readDuration, stringEnum, WholeNumber } from "../fields.js";
 
 const Overlap = stringEnum(overlapPolicies, {
   description: `What happens to an occurrence that is due while a run of the job is live; ${defaultFiringPolicy.overlap} by default`,
@@ -18,11 +19,11 @@ const Misfire = stringEnum(misfirePolicies, {
   description: `Which occurrences that are later than misfire_threshold still fire: the latest, none or all; ${defaultFiringPolicy.misfire} by default`,
 });
 
-const CatchupLimit = Type.Integer({
-  minimum: 1,
-  maximum: 10_000,
-  description: `For run_all: the largest number of missed occurrences that fire, the latest ones; ${defaultFiringPolicy.maxCatchupRuns} by default`,
-});
+const CatchupLimit = WholeNumber(
+  1,
+  10_000,
+  `For run_all: the largest number of missed occurrences that fire, the latest ones; ${defaultFiringPolicy.maxCatchupRuns} by default`,
+);
 
 const CatchupRate = Type.Number({
   minimum: 0.01,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { closed, Count, described, nullable, object, Timestamp } from "../fields.js";
-import { getErrors, type Operation } from "../operation.js";
+import { closed, Count, described, nullable, object, Text, Timestamp } from "../fields.js";
+import { singleAnswer, type Operation } from "../operation.js";
 
 export const ForecastQuery = closed({
   hours: Type.Optional(
@@ -18,7 +18,7 @@ export type ForecastQuery = Static<typeof ForecastQuery>;
 const Second = object("CrowdedSecond", { at: Timestamp, fires: Count("Jobs that fire in this second") });
 
 const Proposal = object("JitterProposal", {
-  description: Type.String({ description: "The schedule in words" }),
+  description: Text("The schedule in words"),
   jobs: Count("Jobs with this schedule"),
   examples: Type.Array(closed({ job_id: Type.String(), key: nullable(Type.String()) })),
   jitter: Type.String({ description: "The jitter that would spread them", examples: ["2m"] }),
@@ -59,6 +59,5 @@ export const getForecast = {
   permission: "jobs:read",
   rateClass: "read",
   query: ForecastQuery,
-  answers: { 200: { description: "The forecast", schema: Forecast } },
-  errors: getErrors,
+  ...singleAnswer(Forecast, "The forecast"),
 } as const satisfies Operation;

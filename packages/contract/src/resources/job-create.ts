@@ -1,10 +1,20 @@
-import { type JobSpec, ownFiring } from "@carillon/core";
+import { isObject, type JobSpec, ownFiring, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keyPattern, limits } from "../bounds.js";
-import { type ExplainUnknown, isObject } from "../check/check-value.js";
+import type { ExplainUnknown } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { readBatch, soundBody } from "../check/read-body.js";
-import { Count, described, InstantText, NameText, object, OwnerName, type Placed, present } from "../fields.js";
+import {
+  Count,
+  described,
+  InstantText,
+  NameText,
+  object,
+  OwnerName,
+  type Placed,
+  Text,
+  WholeNumber,
+} from "../fields.js";
 import { definitionErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { TargetUrl } from "./end-callback.js";
 import { firingRequest, readFiring } from "./firing-policy.js";
@@ -16,18 +26,16 @@ import { runLimits } from "./run-limits.js";
 import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
 import { withDefaults } from "./task-defaults.js";
 
-const Text = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
+const BoundedText = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
 
 /** Names that other systems have for the same fields: accepted, but never together with the field itself. */
 const legacySpellings = {
   job_type: Type.Optional(NameText("Other spelling of task", "echo")),
   schedule_time: Type.Optional(InstantText("Other spelling of schedule.at")),
-  cron_expression: Type.Optional(Text("Other spelling of schedule.cron", limits.cronLength)),
-  cron: Type.Optional(Text("Other spelling of schedule.cron", limits.cronLength)),
-  timezone: Type.Optional(Text("Other spelling of schedule.time_zone", limits.parsedTextLength)),
-  retries: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 9_999, description: "Attempts after the first: retry.max_attempts - 1" }),
-  ),
+  cron_expression: Type.Optional(BoundedText("Other spelling of schedule.cron", limits.cronLength)),
+  cron: Type.Optional(BoundedText("Other spelling of schedule.cron", limits.cronLength)),
+  timezone: Type.Optional(BoundedText("Other spelling of schedule.time_zone", limits.parsedTextLength)),
+  retries: Type.Optional(WholeNumber(0, 9_999, "Attempts after the first: retry.max_attempts - 1")),
   retry_policy: Type.Optional(RetryPolicySpelling),
   user_id: Type.Optional(OwnerName("Other spelling of owner")),
   callback_url: Type.Optional(
@@ -88,7 +96,7 @@ export type JobBatch = Static<typeof JobBatch>;
 const BatchResult = object(
   "BatchResult",
   {
-    id: Type.Optional(Type.String({ description: "The id of the created job" })),
+    id: Type.Optional(Text("The id of the created job")),
     problem: Type.Optional(described(Problem, "Why no job was created")),
   },
   { description: "Either id or problem" },

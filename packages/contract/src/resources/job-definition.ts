@@ -1,5 +1,12 @@
-import { defaultFiringPolicy, defaultRetryPolicy, formatDuration, type JobSpec, retryOf } from "@carillon/core";
-import { durationText, present } from "../fields.js";
+import {
+  defaultFiringPolicy,
+  defaultRetryPolicy,
+  formatDuration,
+  type JobSpec,
+  present,
+  retryOf,
+} from "@carillon/core";
+import { durationText } from "../fields.js";
 import { breakerRequest } from "./breaker.js";
 import { defaultPriority, defaultQueue, type JobCreate, normaliseJobRequest } from "./job-create.js";
 import { type ScheduleRequest, scheduleRequest } from "./job-schedule.js";

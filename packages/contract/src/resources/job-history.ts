@@ -1,8 +1,16 @@
 import { jobStates, ledgerReasons } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { closed, Count, described, nullable, object, stringEnum, Timestamp } from "../fields.js";
-import { definitionErrors, getErrors, listErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { closed, Count, described, nullable, object, stringEnum, Text, Timestamp } from "../fields.js";
+import {
+  definitionErrors,
+  filterErrors,
+  type Operation,
+  pageAnswer,
+  queryErrors,
+  singleAnswer,
+  storeErrors,
+} from "../operation.js";
 import { pageOf, PageQuery, paging } from "../paging.js";
 import { JobCreate } from "./job-create.js";
 import { Job, JobDefinition, JobRef, Warning } from "./job.js";
@@ -15,7 +23,7 @@ const JobVersion = object(
     definition: JobDefinition,
     valid_from: Timestamp,
     valid_to: nullable(described(Timestamp, "Null while it is in force")),
-    replaced_by: nullable(Type.String({ description: "Who replaced it, where that is known" })),
+    replaced_by: nullable(Text("Who replaced it, where that is known")),
   },
   { description: "A definition and the time in which it was in force" },
 );
@@ -30,7 +38,7 @@ const Occurrences = object("Occurrences", {
   to: Timestamp,
   count: Count("The number of occurrences: the first at from, the last at to"),
   version: Type.Integer({ minimum: 1, description: "The version of the job when the entry was written" }),
-  detail: nullable(Type.String({ description: "Details, such as the name of the maintenance window" })),
+  detail: nullable(Text("Details, such as the name of the maintenance window")),
 });
 export type Occurrences = Static<typeof Occurrences>;
 
@@ -68,7 +76,7 @@ export type Upcoming = Static<typeof Upcoming>;
 export const JobPreview = object(
   "JobPreview",
   {
-    description: Type.String({ description: "The schedule in words" }),
+    description: Text("The schedule in words"),
     fires: Upcoming.properties.fires,
     warnings: Type.Array(Warning),
   },
@@ -96,9 +104,7 @@ export const JobExplanation = object(
   {
     job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     state: stringEnum(jobStates),
-    code: Type.String({
-      description: "fires, fires_now, window, paused, completed, cancelled, manual, after, never",
-    }),
+    code: Text("fires, fires_now, window, paused, completed, cancelled, manual, after, never"),
     ...explanationFields,
     next_run_at: nullable(Timestamp),
     upstream: Type.Optional(Type.Unsafe<NonNullable<Job["upstream"]>>(Job.properties.upstream)),
@@ -138,8 +144,7 @@ export const listJobVersions = {
   summary: "List the versions of a job, newest first",
   description: "The first one is in force. A pause or a resume increases the version, too, but does not appear here.",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: JobVersionList } },
-  errors: listErrors,
+  ...pageAnswer(JobVersionList),
 } as const satisfies Operation;
 
 export const listJobOccurrences = {
@@ -150,8 +155,7 @@ export const listJobOccurrences = {
   summary: "List the occurrences without a scheduled run, newest first",
   description: "The ledger: missed, overlapping, paused, excluded and other occurrences, as ranges with their reason.",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: OccurrenceList } },
-  errors: listErrors,
+  ...pageAnswer(OccurrenceList),
 } as const satisfies Operation;
 
 export const listJobUpcoming = {
@@ -161,10 +165,7 @@ export const listJobUpcoming = {
   client: "jobs.upcoming",
   summary: "List the next fires of a job",
   query: UpcomingQuery,
-  answers: {
-    200: { description: "The next fires, and the occurrences between them that calendars exclude", schema: Upcoming },
-  },
-  errors: getErrors,
+  ...singleAnswer(Upcoming, "The next fires, and the occurrences between them that calendars exclude"),
 } as const satisfies Operation;
 
 export const previewJob = {
@@ -193,16 +194,7 @@ export const listJobRuns = {
   summary: "List the runs of a job, newest first",
   query: JobRunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: [
-    "not_found",
-    ...queryErrors,
-    "status_unknown",
-    "label_selector_invalid",
-    "path_not_searchable",
-    "instant_invalid",
-    "page_token_invalid",
-    ...storeErrors,
-  ],
+  errors: ["not_found", ...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getJobStats = {
@@ -211,8 +203,7 @@ export const getJobStats = {
   aliases: [{ path: "/jobs/{id}/stats" }],
   client: "jobs.stats",
   summary: "Get statistics of the last runs of a job",
-  answers: { 200: { description: "Counts, durations and lateness", schema: JobStats } },
-  errors: getErrors,
+  ...singleAnswer(JobStats, "Counts, durations and lateness"),
 } as const satisfies Operation;
 
 export const explainJob = {
@@ -226,6 +217,5 @@ export const explainJob = {
   permission: "jobs:read",
   rateClass: "read",
   params: JobRef,
-  answers: { 200: { description: "The explanation", schema: JobExplanation } },
-  errors: getErrors,
+  ...singleAnswer(JobExplanation, "The explanation"),
 } as const satisfies Operation;

@@ -2,13 +2,13 @@ import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { soundBody } from "../check/read-body.js";
-import { described, object } from "../fields.js";
+import { described, object, Text } from "../fields.js";
 import { mergePatch, mergePatchOf, removableFields } from "../merge-patch.js";
 import { changeErrors, definitionErrors, type Operation } from "../operation.js";
 import { explainJobField, JobCreate, jobFields, legacyFieldNames, normaliseJobRequest } from "./job-create.js";
 import { requestOfJob } from "./job-definition.js";
 import { isCompanion, scheduleKinds, ScheduleRequest } from "./job-schedule.js";
-import { etag, Job, JobRef } from "./job.js";
+import { changesJob, etag, Job, theJob } from "./job.js";
 import type { RequestContext } from "./request-context.js";
 
 const { task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
@@ -23,7 +23,7 @@ export const JobPatch = object(
     schedule: Type.Optional(
       described(schedulePatch, "Merged. Another kind (cron, every, at …) replaces the present one"),
     ),
-    key: Type.Optional(Type.String({ description: "Cannot be changed: only the present key is accepted" })),
+    key: Type.Optional(Text("Cannot be changed: only the present key is accepted")),
     ...removableFields(others),
   },
   {
@@ -33,18 +33,8 @@ export const JobPatch = object(
 );
 export type JobPatch = Static<typeof JobPatch>;
 
-const changing = {
-  tag: "Jobs",
-  permission: "jobs:write",
-  rateClass: "write",
-  params: JobRef,
-  conditional: true,
-} as const;
-
-const theJob = { description: "The job as it is now", schema: Job, headers: { ETag: etag } };
-
 export const putJob = {
-  ...changing,
+  ...changesJob,
   method: "PUT",
   path: "/v1/jobs/{id}",
   aliases: [{ path: "/jobs/{id}" }],
@@ -62,7 +52,7 @@ export const putJob = {
 } as const satisfies Operation;
 
 export const updateJob = {
-  ...changing,
+  ...changesJob,
   method: "PATCH",
   path: "/v1/jobs/{id}",
   aliases: [{ path: "/jobs/{id}" }],

@@ -9,14 +9,16 @@ import {
   formatDuration,
   formatInstant,
   type Instant,
+  isErrorCode,
   parseInstant,
+  present,
   resolveZone,
   type ScheduleBounds,
   type ScheduleSpec,
 } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { type Findings, isErrorCode } from "../check/findings.js";
+import type { Findings } from "../check/findings.js";
 import {
   CalendarName,
   durationText,
@@ -24,10 +26,10 @@ import {
   InstantText,
   object,
   type Placed,
-  present,
   readDuration,
   stringEnum,
   Timestamp,
+  WholeNumber,
 } from "../fields.js";
 import { refuseLongPast } from "./request-context.js";
 
@@ -42,7 +44,7 @@ const DayMatch = stringEnum(["or", "and"], {
   description: "If both day fields are restricted: one must match (or), or both must (and)",
 });
 
-const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "The largest number of fires" });
+const MaxRuns = WholeNumber(1, 2_147_483_647, "The largest number of fires");
 
 const Dst = object(
   "Dst",

@@ -1,17 +1,16 @@
-import type { Instant } from "@carillon/core";
+import { type Instant, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { closed, Count, object, present, readPayload, stringEnum } from "../fields.js";
+import { closed, Count, Flag, object, readPayload, stringEnum, WholeNumber } from "../fields.js";
 import { bodyErrors, changeErrors, type Operation, verbAliases } from "../operation.js";
 import { JobCreate } from "./job-create.js";
-import { etag, Job, JobRef, MissedChoice } from "./job.js";
+import { changesJob, etag, Job, JobRef, MissedChoice, theJob } from "./job.js";
 import { pauseEnd, pauseFields } from "./pause.js";
 import { placedPolicies, runPolicy } from "./run-policy.js";
 import { RunRepeat, RunRetried } from "./run-retry.js";
 import { Run, RunWaitQuery } from "./run.js";
 
 const { properties: field } = JobCreate;
-const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const DryRun = Flag("Only returns what would happen");
 
 export const JobPause = object(
@@ -83,23 +82,13 @@ export type JobRunNow = Static<typeof JobRunNow>;
 
 export const JobRollback = object(
   "JobRollback",
-  { version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "One of the versions of the job" }) },
+  { version: WholeNumber(1, 2_147_483_647, "One of the versions of the job") },
   { examples: [{ version: 3 }] },
 );
 export type JobRollback = Static<typeof JobRollback>;
 
-const changing = {
-  tag: "Jobs",
-  permission: "jobs:write",
-  rateClass: "write",
-  params: JobRef,
-  conditional: true,
-} as const;
-
-const theJob = { description: "The job as it is now", schema: Job, headers: { ETag: etag } };
-
 export const deleteJob = {
-  ...changing,
+  ...changesJob,
   method: "DELETE",
   path: "/v1/jobs/{id}",
   aliases: [{ path: "/jobs/{id}" }],
@@ -112,7 +101,7 @@ export const deleteJob = {
 } as const satisfies Operation;
 
 export const cancelJob = {
-  ...changing,
+  ...changesJob,
   method: "POST",
   path: "/v1/jobs/{id}:cancel",
   aliases: [
@@ -130,7 +119,7 @@ export const cancelJob = {
 } as const satisfies Operation;
 
 export const pauseJob = {
-  ...changing,
+  ...changesJob,
   method: "POST",
   path: "/v1/jobs/{id}:pause",
   aliases: verbAliases("jobs", "pause"),
@@ -144,7 +133,7 @@ export const pauseJob = {
 } as const satisfies Operation;
 
 export const resumeJob = {
-  ...changing,
+  ...changesJob,
   method: "POST",
   path: "/v1/jobs/{id}:resume",
   aliases: verbAliases("jobs", "resume"),
@@ -166,7 +155,7 @@ export const resumeJob = {
 } as const satisfies Operation;
 
 export const rollbackJob = {
-  ...changing,
+  ...changesJob,
   method: "POST",
   path: "/v1/jobs/{id}:rollback",
   aliases: verbAliases("jobs", "rollback"),

@@ -1,8 +1,8 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keysPattern, maxKeys } from "../bounds.js";
-import { closed, described, nullable, object, stringEnum, Timestamp } from "../fields.js";
-import { getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { closed, described, nullable, object, stringEnum, Text, Timestamp } from "../fields.js";
+import { filterErrors, getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
 import { BreakerAnswer } from "./breaker.js";
 import { Callback } from "./end-callback.js";
@@ -51,9 +51,7 @@ const definition = {
     description: "Labels that a worker must have to get its runs",
   }),
   ...limitAnswer,
-  task_version: nullable(
-    Type.String({ description: "The version of the task that a worker must have to get its runs" }),
-  ),
+  task_version: nullable(Text("The version of the task that a worker must have to get its runs")),
   breaker: nullable(BreakerAnswer),
   allow_spot: Type.Boolean({ description: "Whether spot workers, which may disappear at any time, get its runs, too" }),
   callbacks: Type.Array(Callback, { description: "Where the ends of its runs are reported" }),
@@ -72,7 +70,7 @@ export type JobDefinition = Static<typeof JobDefinition>;
 
 const JobPauseState = object("Pause", {
   reason: nullable(Type.String()),
-  actor: nullable(Type.String({ description: "Who paused it, where that is known" })),
+  actor: nullable(Text("Who paused it, where that is known")),
   at: Timestamp,
   until: nullable(Timestamp),
   missed: MissedChoice,
@@ -88,7 +86,7 @@ const neighbour = {
 
 const Upstream = object("JobUpstream", {
   ...neighbour,
-  met_by: nullable(Type.String({ description: "The latest run that meets the condition since this job last started" })),
+  met_by: nullable(Text("The latest run that meets the condition since this job last started")),
   met_at: nullable(Timestamp),
 });
 
@@ -104,9 +102,7 @@ export const Job = object("Job", {
   status: JobStatus,
   version: Type.Integer({ minimum: 1, description: "Increases with every change; also the ETag" }),
   next_run_at: nullable(Timestamp),
-  next_run_local: nullable(
-    Type.String({ description: "The same instant in the schedule's time zone, with its offset" }),
-  ),
+  next_run_local: nullable(Text("The same instant in the schedule's time zone, with its offset")),
   description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
   warnings: Type.Optional(Type.Array(Warning, { description: "Only in an answer about a single job" })),
   upstream: Type.Optional(
@@ -117,12 +113,8 @@ export const Job = object("Job", {
   updated_at: Timestamp,
   last_run: nullable(RunSummary),
   run: Type.Optional(described(Run, "The run of a one-off job; only in an answer about a single job")),
-  job_id: Type.Optional(
-    Type.String({ description: "The id again, if the request used the spelling of another system" }),
-  ),
-  task_id: Type.Optional(
-    Type.String({ description: "The id again, if the request used the spelling of another system" }),
-  ),
+  job_id: Type.Optional(Text("The id again, if the request used the spelling of another system")),
+  task_id: Type.Optional(Text("The id again, if the request used the spelling of another system")),
   log_url: Type.Optional(
     Type.String({
       description: "The address of the log of its last run, if the request used the spelling of another system",
@@ -164,15 +156,7 @@ export const listJobs = {
   summary: "List jobs, newest first",
   query: JobListQuery,
   answers: { 200: { description: "One page", schema: JobList } },
-  errors: [
-    ...queryErrors,
-    "status_unknown",
-    "label_selector_invalid",
-    "path_not_searchable",
-    "instant_invalid",
-    "page_token_invalid",
-    ...storeErrors,
-  ],
+  errors: [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getJob = {
@@ -190,3 +174,14 @@ export const getJob = {
   answers: { 200: { description: "The job", schema: Job, headers: { ETag: etag } } },
   errors: getErrors,
 } as const satisfies Operation;
+
+/** What the operations that change one job share. */
+export const changesJob = {
+  tag: "Jobs",
+  permission: "jobs:write",
+  rateClass: "write",
+  params: JobRef,
+  conditional: true,
+} as const;
+
+export const theJob = { description: "The job as it is now", schema: Job, headers: { ETag: etag } };

@@ -1,18 +1,20 @@
-import { limitKinds, limitScopes, maxLimit, orderFailures } from "@carillon/core";
+import { limitKinds, limitScopes, maxLimit, orderFailures, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import {
   closed,
   Count,
   DurationText,
+  Flag,
   nullable,
   object,
-  present,
   readDuration,
   stringEnum,
+  Text,
   Timestamp,
+  WholeNumber,
 } from "../fields.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { rateWindowBounds } from "./run-limits.js";
 
@@ -27,7 +29,7 @@ export const Limit = object("Limit", {
   id: Type.String({ examples: ["lim_42"] }),
   scope: Scope,
   kind: Kind,
-  key: Type.String({ description: "The key; for a job its id, for a queue or a task its name" }),
+  key: Text("The key; for a job its id, for a queue or a task its name"),
   limit: Type.Integer({ minimum: 0 }),
   per: nullable(Type.String({ description: "For a rate: the length of the window", examples: ["1m"] })),
   burst: nullable(
@@ -40,9 +42,7 @@ export const Limit = object("Limit", {
   waiting_exact: Type.Boolean({ description: "False if there are more than were counted" }),
   oldest_waiting_at: nullable(Timestamp),
   next_room_at: nullable(Timestamp),
-  stopped_by: nullable(
-    Type.String({ description: "For an ordering key: the failed run that the runs behind it wait for" }),
-  ),
+  stopped_by: nullable(Text("For an ordering key: the failed run that the runs behind it wait for")),
 });
 export type Limit = Static<typeof Limit>;
 
@@ -59,12 +59,10 @@ export type LimitQuery = Static<typeof LimitQuery>;
 export const LimitPatch = object(
   "LimitPatch",
   {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: maxLimit, description: "The limit; with 0 no run starts" }),
-    ),
+    limit: Type.Optional(WholeNumber(0, maxLimit, "The limit; with 0 no run starts")),
     per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m")),
     burst: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit })),
-    fixed: Type.Optional(Type.Boolean({ description: "With false, the values in requests apply again" })),
+    fixed: Flag("With false, the values in requests apply again"),
   },
   {
     description: "Members that are left out stay. The limit becomes fixed, unless fixed is false",
@@ -88,8 +86,7 @@ export const listLimits = {
   summary: "List limits",
   description: "Limits that runs use or used within the last hour, and limits that an operator has set.",
   query: LimitQuery,
-  answers: { 200: { description: "One page", schema: LimitList } },
-  errors: listErrors,
+  ...pageAnswer(LimitList),
 } as const satisfies Operation;
 
 export const getLimit = {

@@ -1,7 +1,7 @@
-import { checkWindow, type MaintenanceWindow, type WindowTime } from "@carillon/core";
+import { checkWindow, isErrorCode, type MaintenanceWindow, present, type WindowTime } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, patternWords, plainNameLength, plainNamePattern } from "../bounds.js";
-import { type Findings, isErrorCode } from "../check/findings.js";
+import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import {
   described,
@@ -9,13 +9,13 @@ import {
   InstantText,
   Labels,
   object,
-  present,
   readDuration,
   readInstant,
   stringEnum,
+  Text,
   Timestamp,
 } from "../fields.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { singleAnswer, pageAnswer, bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
 const Mode = stringEnum(["hold", "skip"], {
@@ -32,7 +32,7 @@ const Cron = Type.String({
 export const WindowPut = object(
   "WindowPut",
   {
-    name: Type.Optional(Type.String({ description: "The same as in the address" })),
+    name: Type.Optional(Text("The same as in the address")),
     mode: Mode,
     queue: Type.Optional(Queue),
     labels: Type.Optional(described(Labels, "Only jobs with all of these labels")),
@@ -84,8 +84,7 @@ export const listWindows = {
   client: "maintenanceWindows.list",
   summary: "List maintenance windows by name",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: WindowList } },
-  errors: listErrors,
+  ...pageAnswer(WindowList),
 } as const satisfies Operation;
 
 export const getWindow = {
@@ -94,8 +93,7 @@ export const getWindow = {
   client: "maintenanceWindows.get",
   summary: "Get a maintenance window",
   params: Name("sunday-night"),
-  answers: { 200: { description: "The window", schema: Window } },
-  errors: getErrors,
+  ...singleAnswer(Window, "The window"),
 } as const satisfies Operation;
 
 export const putWindow = {

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { namespaceNameLength } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import { object, Timestamp } from "../fields.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 
@@ -65,8 +65,7 @@ export const listNamespaces = {
   client: "namespaces.list",
   summary: "List namespaces by name",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: NamespaceList } },
-  errors: listErrors,
+  ...pageAnswer(NamespaceList),
 } as const satisfies Operation;
 
 export const createNamespace = {

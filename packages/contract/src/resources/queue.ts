@@ -1,4 +1,4 @@
-import type { Instant } from "@carillon/core";
+import { type Instant, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
@@ -7,15 +7,24 @@ import {
   Count,
   described,
   DurationText,
+  Flag,
   nullable,
   object,
-  present,
   readDuration,
   stringEnum,
+  Text,
   Timestamp,
 } from "../fields.js";
 import { removable } from "../merge-patch.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import {
+  singleAnswer,
+  pageAnswer,
+  bodyErrors,
+  getErrors,
+  type Operation,
+  storeErrors,
+  writeErrors,
+} from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { BulkOperation } from "./bulk-operation.js";
 import { pauseEnd, pauseFields } from "./pause.js";
@@ -58,7 +67,7 @@ export const QueuePurgeRequest = object("QueuePurgeRequest", {
       description: "With false, runs that wait for their time or for their next attempt stay",
     }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: "Only counts the runs" })),
+  dry_run: Flag("Only counts the runs"),
 });
 export type QueuePurgeRequest = Static<typeof QueuePurgeRequest>;
 
@@ -99,11 +108,7 @@ export type QueueStats = Static<typeof QueueStats>;
 export const Queue = object("Queue", {
   name: Type.String(),
   order: Order,
-  bound: nullable(
-    Type.String({
-      description: "A run waits only for runs that became due at most this much later; null for a strict queue",
-    }),
-  ),
+  bound: nullable(Text("A run waits only for runs that became due at most this much later; null for a strict queue")),
   ...ownLimitAnswer,
   paused: Type.Boolean({ description: "Workers get no runs of it; schedules continue to fire" }),
   pause: nullable(QueuePause),
@@ -139,8 +144,7 @@ export const listQueues = {
   client: "queues.list",
   summary: "List queues by name",
   query: QueueListQuery,
-  answers: { 200: { description: "One page", schema: QueueList } },
-  errors: listErrors,
+  ...pageAnswer(QueueList),
 } as const satisfies Operation;
 
 export const getQueue = {
@@ -159,8 +163,7 @@ export const getQueueStats = {
   client: "queues.stats",
   summary: "Get the statistics of a queue",
   params,
-  answers: { 200: { description: "The present numbers", schema: QueueStats } },
-  errors: getErrors,
+  ...singleAnswer(QueueStats, "The present numbers"),
 } as const satisfies Operation;
 
 export const updateQueue = {

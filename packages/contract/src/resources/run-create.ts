@@ -1,7 +1,6 @@
-import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant } from "@carillon/core";
+import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, isObject } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
-import { isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
 import { readBatch, readBody } from "../check/read-body.js";
@@ -9,11 +8,13 @@ import {
   Count,
   described,
   DurationText,
+  Flag,
   InstantText,
   object,
   readDuration,
   readInstant,
   stringEnum,
+  Text,
 } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { Problem } from "./problem.js";
@@ -99,10 +100,8 @@ export type RunBatch = Static<typeof RunBatch>;
 const RunBatchResult = object(
   "RunBatchResult",
   {
-    id: Type.Optional(
-      Type.String({ description: "The id of the new run, or of the existing run with the same dedupe key" }),
-    ),
-    is_new: Type.Optional(Type.Boolean({ description: "Whether this call created the run" })),
+    id: Type.Optional(Text("The id of the new run, or of the existing run with the same dedupe key")),
+    is_new: Flag("Whether this call created the run"),
     problem: Type.Optional(described(Problem, "Why no run was stored")),
   },
   { description: "Either id and is_new, or problem" },

@@ -2,6 +2,7 @@ import {
   askedOf,
   checkRunPolicy,
   guarantees,
+  present,
   requirementsOf,
   type RetryPolicy,
   retryPolicy,
@@ -20,9 +21,9 @@ import {
   OwnerName,
   type Placed,
   policyTimeBounds,
-  present,
   readDuration,
   stringEnum,
+  WholeNumber,
 } from "../fields.js";
 import { BreakerRequest, readBreaker } from "./breaker.js";
 import { Callbacks, callbacksOf, type RefuseTarget } from "./end-callback.js";
@@ -39,13 +40,7 @@ const ErrorTypes = Type.Array(Type.String({ minLength: 1, maxLength: limits.name
 });
 
 const requestFields = {
-  max_attempts: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
-      description: "The largest number of attempts, the first one included",
-    }),
-  ),
+  max_attempts: Type.Optional(WholeNumber(1, 10_000, "The largest number of attempts, the first one included")),
   backoff: Type.Optional(stringEnum(words.backoff, { description: "How the wait between attempts grows" })),
   initial: Type.Optional(DurationText("The wait after the first failure.", "10s")),
   factor: Type.Optional(
@@ -68,7 +63,7 @@ export type RetryRequest = Static<typeof RetryRequest>;
 /** The same under the name of other systems, which count retries: the attempts after the first. */
 export const RetryPolicySpelling = object("RetryPolicySpelling", {
   ...requestFields,
-  max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999, description: "max_attempts - 1" })),
+  max_retries: Type.Optional(WholeNumber(0, 9_999, "max_attempts - 1")),
 });
 export type RetryPolicySpelling = Static<typeof RetryPolicySpelling>;
 
@@ -159,7 +154,7 @@ export const runFields = {
   task: Type.Optional(NameText("The name of the task to run", "echo")),
   payload: Type.Optional(Type.Unknown({ description: "Any JSON value; null when left out" })),
   queue: Type.Optional(NameText("The queue of its runs; default by default", "default")),
-  priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
+  priority: Type.Optional(WholeNumber(0, 9, "9 is most urgent; 4 by default")),
   labels: Type.Optional(Labels),
   searchable: Type.Optional(Searchable),
   owner: Type.Optional(OwnerName("The owner: a user or a team, in your own naming")),

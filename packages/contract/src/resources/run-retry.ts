@@ -1,6 +1,7 @@
+import { present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { object, present, readPayload } from "../fields.js";
+import { Flag, object, readPayload } from "../fields.js";
 import { bodyErrors, changeErrors, type Operation, verbAliases } from "../operation.js";
 import { Run, RunRef } from "./run.js";
 
@@ -8,7 +9,7 @@ export const RunRepeat = object(
   "RunRepeat",
   {
     payload: Type.Optional(Type.Unknown({ description: "Replaces the payload of the run; null is a payload" })),
-    force: Type.Optional(Type.Boolean({ description: "Ignores the overlap policy of the job" })),
+    force: Flag("Ignores the overlap policy of the job"),
   },
   { examples: [{}] },
 );

@@ -16,13 +16,15 @@ import {
   readDuration,
   readInstant,
   stringEnum,
+  Text,
   Timestamp,
 } from "../fields.js";
 import {
   bodyErrors,
-  getErrors,
+  filterErrors,
   type Operation,
   queryErrors,
+  singleAnswer,
   storeErrors,
   verbAliases,
   writeErrors,
@@ -38,7 +40,7 @@ export const RunError = object("RunError", {
   message: Type.String(),
   stack: Type.Optional(Type.String()),
   retryable: Type.Boolean(),
-  fingerprint: Type.Optional(Type.String({ description: "Identifies its error group" })),
+  fingerprint: Type.Optional(Text("Identifies its error group")),
 });
 export type RunError = Static<typeof RunError>;
 
@@ -46,11 +48,7 @@ const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "repla
 
 const Trigger = object("Trigger", {
   kind: stringEnum(triggerKinds, { description: "What created the run" }),
-  id: nullable(
-    Type.String({
-      description: "The id of what created it: a backfill or a run (for run_now the run itself)",
-    }),
-  ),
+  id: nullable(Text("The id of what created it: a backfill or a run (for run_now the run itself)")),
   scheduled_for: Timestamp,
   upstream: Type.Optional(
     Type.Array(Type.String(), {
@@ -83,15 +81,15 @@ const Progress = object(
   { description: "The progress that the handler reported last" },
 );
 
+const waitReasons =
+  "due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, limit_pending, " +
+  "breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, " +
+  "only_spot_workers, workers_cordoned";
+
 export const WaitingOn = object(
   "WaitingOn",
   {
-    code: Type.String({
-      description:
-        "The reason, as in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, " +
-        "limit_order, limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, " +
-        "no_worker_with_labels, only_spot_workers, workers_cordoned",
-    }),
+    code: Text(`The reason, as in explain: ${waitReasons}`),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),
   },
   { description: "What a live run that does not run waits for; only in an answer about a single run" },
@@ -112,9 +110,7 @@ const RunSla = object(
 const course = {
   id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
   status: RunStatus,
-  status_reason: nullable(
-    Type.String({ description: "The reason of the status: handler_error, timeout, worker_lost …" }),
-  ),
+  status_reason: nullable(Text("The reason of the status: handler_error, timeout, worker_lost …")),
   trigger: Trigger,
   attempt: Count("The number of the current or last attempt, from 1; 0 before the first"),
   max_attempts: Type.Integer(),
@@ -140,9 +136,7 @@ export const Run = object("Run", {
   losses: Count("The number of times that its worker was lost"),
   worker_id: nullable(Type.String()),
   waiting_on: nullable(WaitingOn),
-  retried_as: nullable(
-    Type.String({ description: "The run that retries this one; only in an answer about a single run" }),
-  ),
+  retried_as: nullable(Text("The run that retries this one; only in an answer about a single run")),
   progress: nullable(Progress),
   payload: Type.Unknown(),
   output: Type.Unknown(),
@@ -152,7 +146,7 @@ export const Run = object("Run", {
   }),
   labels: Type.Record(Type.String(), Type.String()),
   owner: nullable(Type.String()),
-  trace_id: nullable(Type.String({ description: "The trace of the call that created it, by W3C Trace Context" })),
+  trace_id: nullable(Text("The trace of the call that created it, by W3C Trace Context")),
 });
 export type Run = Static<typeof Run>;
 
@@ -266,8 +260,8 @@ const RunEvent = object("RunEvent", {
   type: stringEnum(runEventTypes),
   attempt: nullable(Type.Integer()),
   worker_id: nullable(Type.String()),
-  run_id: nullable(Type.String({ description: "The run that a retry or replay created" })),
-  detail: nullable(Type.String({ description: "The reason, where there is one" })),
+  run_id: nullable(Text("The run that a retry or replay created")),
+  detail: nullable(Text("The reason, where there is one")),
 });
 
 export const RunEvents = object(
@@ -278,7 +272,7 @@ export const RunEvents = object(
 export type RunEvents = Static<typeof RunEvents>;
 
 export const explanationFields = {
-  detail: Type.String({ description: "The reason in one sentence, with its numbers" }),
+  detail: Text("The reason in one sentence, with its numbers"),
   until: nullable(described(Timestamp, "When this changes by itself, where that is known")),
   facts: Type.Record(Type.String(), Type.Unknown(), { description: "The numbers and names in the sentence" }),
 };
@@ -288,12 +282,7 @@ export const RunExplanation = object(
   {
     run_id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     status: RunStatus,
-    code: Type.String({
-      description:
-        "ended, running, due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, " +
-        "limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, " +
-        "no_worker_with_labels, only_spot_workers, workers_cordoned",
-    }),
+    code: Text(`ended, running, ${waitReasons}`),
     ...explanationFields,
   },
   { description: "The first reason why a run does not run" },
@@ -312,17 +301,7 @@ export const listRuns = {
   summary: "List runs, newest first",
   query: RunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: [
-    ...queryErrors,
-    "status_unknown",
-    "label_selector_invalid",
-    "path_not_searchable",
-    "instant_invalid",
-    "id_invalid",
-    "page_token_invalid",
-    "not_found",
-    ...storeErrors,
-  ],
+  errors: [...queryErrors, ...filterErrors, "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;
 
 export const getRun = {
@@ -347,8 +326,7 @@ export const explainRun = {
   summary: "Explain why a run does not run",
   description: "Returns the first reason that keeps the run from running, with its numbers. Counts stop at 10,000.",
   params: RunRef,
-  answers: { 200: { description: "The explanation", schema: RunExplanation } },
-  errors: getErrors,
+  ...singleAnswer(RunExplanation, "The explanation"),
 } as const satisfies Operation;
 
 const writes = { method: "POST", tag: "Runs", permission: "runs:write", rateClass: "write", params: RunRef } as const;
@@ -392,8 +370,7 @@ export const listRunAttempts = {
   client: "runs.attempts",
   summary: "List the attempts of a run, oldest first",
   params: RunRef,
-  answers: { 200: { description: "All attempts, the running one included", schema: RunAttempts } },
-  errors: getErrors,
+  ...singleAnswer(RunAttempts, "All attempts, the running one included"),
 } as const satisfies Operation;
 
 export const listRunEvents = {
@@ -403,8 +380,7 @@ export const listRunEvents = {
   client: "runs.events",
   summary: "List the events of a run, oldest first",
   params: RunRef,
-  answers: { 200: { description: "The events", schema: RunEvents } },
-  errors: getErrors,
+  ...singleAnswer(RunEvents, "The events"),
 } as const satisfies Operation;
 
 /** The new time of a run. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Count, described, nullable, object } from "../fields.js";
-import { getErrors, listErrors, type Operation } from "../operation.js";
+import { singleAnswer, pageAnswer, type Operation } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { TaskDefaults } from "./task-defaults.js";
 
@@ -42,8 +42,7 @@ export const listTasks = {
   description: "Tasks that workers serve or registered defaults for, that jobs name, and that finished runs had.",
   permission: "jobs:read",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: TaskInfoList } },
-  errors: listErrors,
+  ...pageAnswer(TaskInfoList),
 } as const satisfies Operation;
 
 export const getTask = {
@@ -54,6 +53,5 @@ export const getTask = {
   summary: "Get a task",
   permission: "jobs:read",
   params: Type.Object({ name: Type.String({ examples: ["email.welcome"] }) }),
-  answers: { 200: { description: "The task", schema: TaskInfo } },
-  errors: getErrors,
+  ...singleAnswer(TaskInfo, "The task"),
 } as const satisfies Operation;

@@ -1,11 +1,10 @@
-import type { DurationMs } from "@carillon/core";
+import { type DurationMs, isObject } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, printablePattern } from "../bounds.js";
-import { isObject } from "../check/check-value.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, object, readDuration, stringEnum, Timestamp } from "../fields.js";
+import { Count, DurationText, Flag, nullable, object, readDuration, stringEnum, Text, Timestamp } from "../fields.js";
 import { removableFields } from "../merge-patch.js";
-import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { singleAnswer, pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { checkTarget, defaultParts, Include, momentsOf, On, type RefuseTarget, TargetUrl } from "./end-callback.js";
 import { RunError, RunStatus } from "./run.js";
@@ -43,7 +42,7 @@ export const WebhookPatch = object(
   {
     url: addressField,
     ...removableFields(removables),
-    enabled: Type.Optional(Type.Boolean({ description: "Whether messages are sent to it" })),
+    enabled: Flag("Whether messages are sent to it"),
   },
   {
     description: "A merge patch: members that are left out stay, null removes a member",
@@ -105,9 +104,9 @@ export type WebhookList = Static<typeof WebhookList>;
 
 export const Delivery = object("Delivery", {
   id: Type.String({ description: "The run that sends the message", examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-  message_id: Type.String({ description: "The id of the message, the same for every attempt and for a redelivery" }),
+  message_id: Text("The id of the message, the same for every attempt and for a redelivery"),
   type: Type.String({ examples: ["run.failed"] }),
-  run_id: nullable(Type.String({ description: "The run that the message is about" })),
+  run_id: nullable(Text("The run that the message is about")),
   status: RunStatus,
   attempt: Count("The number of the current or last attempt, from 1; 0 before the first"),
   next_attempt_at: nullable(Timestamp),
@@ -155,8 +154,7 @@ export const listWebhooks = {
   client: "webhooks.list",
   summary: "List webhook endpoints, newest first",
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: WebhookList } },
-  errors: listErrors,
+  ...pageAnswer(WebhookList),
 } as const satisfies Operation;
 
 export const getWebhook = {
@@ -230,8 +228,7 @@ export const listDeliveries = {
   summary: "List the deliveries of a webhook endpoint, newest first",
   params,
   query: PageQuery,
-  answers: { 200: { description: "One page", schema: DeliveryList } },
-  errors: listErrors,
+  ...pageAnswer(DeliveryList),
 } as const satisfies Operation;
 
 const delivery = Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
@@ -242,8 +239,7 @@ export const getDelivery = {
   client: "webhooks.delivery",
   summary: "Get a delivery",
   params: delivery,
-  answers: { 200: { description: "The delivery", schema: Delivery } },
-  errors: getErrors,
+  ...singleAnswer(Delivery, "The delivery"),
 } as const satisfies Operation;
 
 export const redeliver = {
@@ -266,8 +262,7 @@ export const getCallbackSecret = {
   description:
     "Returns when it was created, not the secret. 404 until the first callback is sent to an address, which creates the " +
     "secret.",
-  answers: { 200: { description: "When the secret was created", schema: CallbackSecret } },
-  errors: getErrors,
+  ...singleAnswer(CallbackSecret, "When the secret was created"),
 } as const satisfies Operation;
 
 export const rotateCallbackSecret = {

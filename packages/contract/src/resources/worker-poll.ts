@@ -1,14 +1,12 @@
-import type { Completion, Outcome, RunError } from "@carillon/core";
+import { type Completion, isObject, type Outcome, type RunError } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, uuidPattern, workerLimits } from "../bounds.js";
-import { isObject } from "../check/check-value.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, Milliseconds, nullable, object, stringEnum } from "../fields.js";
+import { Count, Flag, Milliseconds, nullable, object, stringEnum, Text, WholeNumber } from "../fields.js";
 import type { Operation } from "../operation.js";
 import {
   AgoMs,
-  type ClaimName,
   claimName,
   Fence,
   HeldRun,
@@ -48,11 +46,7 @@ export type WorkerResult = Static<typeof WorkerResult>;
 
 export const WorkerPoll = object("WorkerPoll", {
   number: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: "Numbers the polls of a worker that has more than one in progress",
-    }),
+    WholeNumber(1, Number.MAX_SAFE_INTEGER, "Numbers the polls of a worker that has more than one in progress"),
   ),
   ended_up_to: Type.Optional(Count("All polls up to this number have ended; without `held` each of them was answered")),
   held: Type.Optional(
@@ -69,15 +63,13 @@ export const WorkerPoll = object("WorkerPoll", {
       description: "How long to wait for runs. A poll with results is answered when they are stored",
     }),
   ),
-  draining: Type.Optional(
-    Type.Boolean({ description: "The worker takes no more runs; those already assigned may still arrive" }),
-  ),
+  draining: Flag("The worker takes no more runs; those already assigned may still arrive"),
 });
 export type WorkerPoll = Static<typeof WorkerPoll>;
 
 const Assigned = object("AssignedRun", {
   run_id: RunUuid,
-  job_id: nullable(Type.String({ description: "The job's UUID" })),
+  job_id: nullable(Text("The job's UUID")),
   task: Type.String(),
   queue: Type.String(),
   payload: Type.Unknown(),
@@ -88,10 +80,8 @@ const Assigned = object("AssignedRun", {
   timeout_ms: nullable(Milliseconds("How long its handler may take")),
   scheduled_for: Type.Number({ description: "Milliseconds since 1970" }),
   run_at: Type.Number({ description: "Milliseconds since 1970" }),
-  traceparent: Type.Optional(
-    Type.String({ description: "The trace of the call that created the run, by W3C Trace Context" }),
-  ),
-  tracestate: Type.Optional(Type.String({ description: "Vendor data of the trace" })),
+  traceparent: Type.Optional(Text("The trace of the call that created the run, by W3C Trace Context")),
+  tracestate: Type.Optional(Text("Vendor data of the trace")),
 });
 
 const Stop = object(
@@ -131,14 +121,7 @@ export const pollWorker = {
   errors: workerCallErrors,
 } as const satisfies Operation;
 
-export interface PollBody {
-  readonly number?: number;
-  readonly endedUpTo?: number;
-  readonly held?: readonly ClaimName[];
-  readonly completions: readonly Completion[];
-  readonly waitMs: number;
-  readonly isDraining: boolean;
-}
+export type PollBody = ReturnType<typeof pollOf>;
 
 export function readPoll(body: unknown): PollBody {
   if (isPlainPoll(body)) return pollOf(body, (body.results ?? []).map(successOf));
@@ -153,7 +136,7 @@ export function readPoll(body: unknown): PollBody {
   });
 }
 
-function pollOf(given: Partial<WorkerPoll>, completions: readonly Completion[]): PollBody {
+function pollOf(given: Partial<WorkerPoll>, completions: readonly Completion[]) {
   const { number, ended_up_to: endedUpTo, held, wait_ms: waitMs = workerLimits.pollMs } = given;
   const { draining: isDraining = false } = given;
   return {

@@ -1,4 +1,4 @@
-import { parseId } from "@carillon/core";
+import { parseId, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import {
   limits,
@@ -12,7 +12,7 @@ import {
 } from "../bounds.js";
 import { type Findings, pointerTo } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { closed, described, Labels, Milliseconds, object, present } from "../fields.js";
+import { closed, described, Flag, Labels, Milliseconds, object, WholeNumber } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { checkDefaults, TaskDefaults } from "./task-defaults.js";
@@ -32,11 +32,11 @@ export const RunRef = Type.String({
   examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad", "run_01k9zq3v5e0r8t2b7n4m6x1c9d"],
 });
 
-export const Fence = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: "Identifies the claim; increases with every claim of the run",
-});
+export const Fence = WholeNumber(
+  0,
+  Number.MAX_SAFE_INTEGER,
+  "Identifies the claim; increases with every claim of the run",
+);
 
 export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
 
@@ -104,22 +104,14 @@ export const WorkerRegister = object("WorkerRegister", {
       examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
     }),
   ),
-  spot: Type.Optional(
-    Type.Boolean({
-      description: "Whether it may disappear at any time: it then gets only runs with allow_spot. False by default",
-    }),
-  ),
-  slots: Type.Integer({
-    minimum: 1,
-    maximum: workerLimits.slots,
-    description: "The number of slots: runs of weight 1 at a time",
-  }),
+  spot: Flag("Whether it may disappear at any time: it then gets only runs with allow_spot. False by default"),
+  slots: WholeNumber(1, workerLimits.slots, "The number of slots: runs of weight 1 at a time"),
   ahead: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: workerLimits.ahead,
-      description: "Runs that may wait at the worker beyond its slots; by default as many as it finishes in 50 ms",
-    }),
+    WholeNumber(
+      0,
+      workerLimits.ahead,
+      "Runs that may wait at the worker beyond its slots; by default as many as it finishes in 50 ms",
+    ),
   ),
 });
 export type WorkerRegister = Static<typeof WorkerRegister>;
@@ -219,10 +211,7 @@ export interface ClaimName {
   readonly fence: number;
 }
 
-export interface HeartbeatBody {
-  readonly held: readonly ClaimName[];
-  readonly started: readonly (ClaimName & { readonly agoMs: number })[];
-}
+export type HeartbeatBody = ReturnType<typeof readHeartbeat>;
 
 export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
@@ -250,7 +239,7 @@ function refuseOtherTasks(pointer: string, given: object = {}, tasks: readonly s
       findings.add(pointerTo(pointer, task), "field_invalid", "Must be one of the tasks of the worker.");
 }
 
-export function readHeartbeat(body: unknown): HeartbeatBody {
+export function readHeartbeat(body: unknown) {
   return readBody(WorkerHeartbeat, body, ({ held = [], started = [] }) => ({
     held: held.filter(isThere).map(claimName),
     started: started.filter(isThere).map((run) => ({ ...claimName(run), agoMs: run.ago_ms })),

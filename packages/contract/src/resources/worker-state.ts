@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { tokenHashPattern, workerLimits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { object, stringEnum } from "../fields.js";
+import { object, stringEnum, Text, WholeNumber } from "../fields.js";
 import type { Operation } from "../operation.js";
 import { AgoMs, Fence, RunRef, runUuid, workerCall, workerCallErrors } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
@@ -24,11 +24,11 @@ const stateKinds = [
 ] as const;
 
 const Line = object("StateLogLine", {
-  number: Type.Integer({
-    minimum: 1,
-    maximum: 2_147_483_647,
-    description: "The number of the line within the attempt, from 1: a line that is sent twice is stored once",
-  }),
+  number: WholeNumber(
+    1,
+    2_147_483_647,
+    "The number of the line within the attempt, from 1: a line that is sent twice is stored once",
+  ),
   level: stringEnum(logLevels),
   message: Type.String({ maxLength: noteLimits.logLineBytes }),
   fields_json: Type.Optional(Type.String({ maxLength: noteLimits.logLineBytes, description: "An object as JSON" })),
@@ -44,11 +44,7 @@ export const StateRequest = object(
     fence: Fence,
     kind: stringEnum(stateKinds),
     number: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: "For a checkpoint or progress: increases within the attempt",
-      }),
+      WholeNumber(1, Number.MAX_SAFE_INTEGER, "For a checkpoint or progress: increases within the attempt"),
     ),
     value_json: Type.Optional(
       Type.String({
@@ -60,13 +56,7 @@ export const StateRequest = object(
     text: Type.Optional(Type.String({ maxLength: noteLimits.progressTextLength, description: "For progress" })),
     name: Type.Optional(Name("For a step: its name")),
     key: Type.Optional(Name("For a once: its key")),
-    keep_ms: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: noteLimits.maxOnceKeepMs,
-        description: "For a once_begin: how long the result is kept",
-      }),
-    ),
+    keep_ms: Type.Optional(WholeNumber(1, noteLimits.maxOnceKeepMs, "For a once_begin: how long the result is kept")),
     token_hash: Type.Optional(
       Type.String({
         pattern: tokenHashPattern,
@@ -90,9 +80,9 @@ const StateAnswer = object("StateAnswer", {
       "done: stored, or there is no value; busy: another run is executing it; lost: another worker has the run; refused: the " +
       "value cannot be stored",
   }),
-  value_json: Type.Optional(Type.String({ description: "The requested value, as JSON" })),
+  value_json: Type.Optional(Text("The requested value, as JSON")),
   at: Type.Optional(Type.Number({ description: "When it was stored, in milliseconds since 1970" })),
-  message: Type.Optional(Type.String({ description: "Why it was refused" })),
+  message: Type.Optional(Text("Why it was refused")),
 });
 
 export const WorkerStateAnswer = object("WorkerStateAnswer", {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { closed, object, stringEnum, Timestamp } from "../fields.js";
-import { getErrors, listErrors, type Operation, writeErrors } from "../operation.js";
+import { closed, Flag, object, stringEnum, Timestamp } from "../fields.js";
+import { singleAnswer, pageAnswer, type Operation, writeErrors } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { RunList } from "./run.js";
 
@@ -35,11 +35,8 @@ export type Worker = Static<typeof Worker>;
 export const WorkerDrain = object(
   "WorkerDrain",
   {
-    notice: Type.Optional(
-      Type.Boolean({
-        description:
-          "Its machine shuts down: handlers are notified at once, and unfinished runs are given back without counting an attempt",
-      }),
+    notice: Flag(
+      "Its machine shuts down: handlers are notified at once, and unfinished runs are given back without counting an attempt",
     ),
   },
   { examples: [{ notice: true }] },
@@ -67,8 +64,7 @@ export const listWorkers = {
   client: "workers.list",
   summary: "List connected workers, newest first",
   query: WorkerListQuery,
-  answers: { 200: { description: "One page", schema: WorkerList } },
-  errors: listErrors,
+  ...pageAnswer(WorkerList),
 } as const satisfies Operation;
 
 export const getWorker = {
@@ -77,8 +73,7 @@ export const getWorker = {
   client: "workers.get",
   summary: "Get a worker",
   params: WorkerRef,
-  answers: { 200: { description: "The worker", schema: Worker } },
-  errors: getErrors,
+  ...singleAnswer(Worker, "The worker"),
 } as const satisfies Operation;
 
 export const listWorkerRuns = {
@@ -89,8 +84,7 @@ export const listWorkerRuns = {
   description: "Runs that the worker has or had, also if it has disconnected.",
   params: WorkerRef,
   query: WorkerListQuery,
-  answers: { 200: { description: "One page", schema: RunList } },
-  errors: listErrors,
+  ...pageAnswer(RunList),
 } as const satisfies Operation;
 
 export const cordonWorker = {

@@ -1,3 +1,4 @@
+import { isObject } from "../json/objects.js";
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
 import { daysInMonth } from "../zone/civil.js";
 import { type Weekday, formatCivilDay, parseCivilDay } from "./civil-day.js";
@@ -30,7 +31,7 @@ export interface ParsedCalendar {
 export function parseCalendar(value: unknown): ParsedCalendar {
   const problems: ErrorItem[] = [];
   const report: Report = (pointer, detail) => problems.push({ pointer, code: "calendar_invalid", detail });
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     report("", 'A calendar is an object: {"name": "…", "rules": […]}.');
     return { definition: { name: "", rules: [] }, problems };
   }
@@ -75,9 +76,9 @@ function parseRules(value: unknown, report: Report): DayRule[] {
 }
 
 function parseRule(value: unknown, pointer: string, report: Report): DayRule | null {
-  const keys = isRecord(value) ? Object.keys(value) : [];
+  const keys = isObject(value) ? Object.keys(value) : [];
   const [key] = keys;
-  if (!isRecord(value) || key === undefined || keys.length > 1 || !RULE_KEYS.includes(key)) {
+  if (!isObject(value) || key === undefined || keys.length > 1 || !RULE_KEYS.includes(key)) {
     report(pointer, `A rule is an object with exactly one of ${RULE_KEYS.join(", ")}.`);
     return null;
   }
@@ -129,7 +130,7 @@ function parseDates(
 }
 
 function parseHolidays(value: unknown, pointer: string, report: Report): DayRule | null {
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     report(pointer, 'Holidays are an object such as {"country": "DE", "region": "BY"}.');
     return null;
   }
@@ -159,7 +160,7 @@ function parseTypes(value: unknown, pointer: string, report: Report): HolidayTyp
 }
 
 function parseImported(value: unknown, pointer: string, report: Report): DayRule | null {
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     report(
       pointer,
       'An icalendar rule is an object such as {"source": "school.ics", "dates": ["2026-02-07/2026-02-22"]}.',
@@ -184,10 +185,6 @@ function refuseUnknown(
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) report(`${pointer}/${key}`, `Field "${key}" does not exist; use ${known.join(", ")}.`);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 type DateEntry =

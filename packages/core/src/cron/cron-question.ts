@@ -1,3 +1,4 @@
+import { isObject } from "../json/objects.js";
 import { CarillonError } from "../errors/carillon-error.js";
 import type { DstPolicy } from "../schedule/spec.js";
 import type { DayMatch } from "./fields.js";
@@ -57,7 +58,7 @@ function parseJson(line: string): unknown {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function asObject(value: unknown, name: string): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  if (isObject(value)) return value;
   throw new CarillonError("bad_request", `${name} is not a JSON object.`);
 }
 

@@ -1,6 +1,6 @@
 import { compileCron } from "../cron/compile.js";
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
-import { type ErrorCode, errorCatalogue } from "../errors/catalogue.js";
+import { isErrorCode } from "../errors/catalogue.js";
 import { type DurationMs, type Instant, LAST_INSTANT } from "../time/instant.js";
 import { resolveZone } from "../zone/resolve-zone.js";
 import { smallestCronInterval } from "./smallest-interval.js";
@@ -127,8 +127,4 @@ function problemOf(pointer: string, attempt: () => unknown): ErrorItem[] {
     if (error instanceof CarillonError) return [{ pointer, code: error.code, detail: error.message }];
     throw error;
   }
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalogue, code);
 }

@@ -1,27 +1,20 @@
 import { watch, type FSWatcher } from "node:fs";
-import { copyFile, open, rename, stat, truncate, type FileHandle } from "node:fs/promises";
+import { copyFile, open, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { DataDir } from "../data-dir/data-dir.js";
 
 const LIMIT_BYTES = 8 * 1024 * 1024;
 const SHOWN_LINES = 15;
 
-/** The log of PostgreSQL, `postgres.log`. It has at most about 8 MB, and `postgres.log.1` as much of the part before. */
-export interface LogFile {
-  /** Opens the file for a server, which keeps it open after this process ends. The caller closes the handle after the spawn. */
-  openForServer(): Promise<FileHandle>;
-  /** The text since the last `openForServer`. */
-  readRecent(): Promise<string>;
-  /** Keeps the file within its bound until `close`. */
-  keepSmall(): void;
-  close(): void;
-}
+export type LogFile = ReturnType<typeof openLogFile>;
 
-export function openLogFile(dataDir: DataDir): LogFile {
+/** The log of PostgreSQL, `postgres.log`. It has at most about 8 MB, and `postgres.log.1` as much of the part before. */
+export function openLogFile(dataDir: DataDir) {
   const path = join(dataDir.path, "postgres.log");
   let recentFrom = 0;
   let watcher: FSWatcher | undefined;
   return {
+    /** Opens the file for a server, which keeps it open after this process ends. The caller closes the handle after the spawn. */
     async openForServer() {
       if ((await sizeOf(path)) > LIMIT_BYTES) await rename(path, `${path}.1`);
       recentFrom = await sizeOf(path);
@@ -29,6 +22,7 @@ export function openLogFile(dataDir: DataDir): LogFile {
       await dataDir.own(path);
       return file;
     },
+    /** The text since the last `openForServer`. */
     async readRecent() {
       const file = await open(path, "r");
       try {
@@ -40,6 +34,7 @@ export function openLogFile(dataDir: DataDir): LogFile {
         await file.close();
       }
     },
+    /** Keeps the file within its bound until `close`. */
     keepSmall() {
       watcher ??= watchSize(path);
     },
@@ -78,8 +73,5 @@ function watchSize(path: string): FSWatcher | undefined {
 }
 
 async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
+  return (await stat(path).catch(() => null))?.size ?? 0;
 }

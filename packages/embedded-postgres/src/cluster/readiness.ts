@@ -48,10 +48,8 @@ export async function acceptsSessions(port: number, user: string, timer: Timer):
     socket.once("error", () => resolve(false));
     socket.once("close", () => resolve(false));
   });
-  const late = timer.delay(RESPONSE_MS, { signal: enough.signal }).then(
-    () => false,
-    () => false,
-  );
+  const delay = timer.delay(RESPONSE_MS, { signal: enough.signal });
+  const late = delay.catch(() => undefined).then(() => false);
   try {
     return await Promise.race([response, late]);
   } finally {

@@ -19,10 +19,7 @@ export async function chooseAccount(dataDir: string): Promise<Account | undefine
   if (process.getuid?.() !== 0) return undefined;
   const accounts = parsePasswd(await readFile("/etc/passwd", "utf8"));
   for (const path of [`${dataDir}/postgres`, dataDir]) {
-    const uid = await stat(path).then(
-      (found) => found.uid,
-      () => 0,
-    );
+    const uid = (await stat(path).catch(() => null))?.uid ?? 0;
     const owner = accounts.find((account) => account.uid === uid && uid !== 0);
     if (owner) return owner;
   }

@@ -64,11 +64,8 @@ async function readLinuxProcess(pid: string): Promise<ProcessEntry | undefined> 
 /** `ps` on macOS and the BSDs: pid, state, the start as five words, then the command. */
 async function readByPs(selection: readonly string[]): Promise<readonly ProcessEntry[]> {
   const args = [...selection, "-ww", "-o", "pid=,state=,lstart=,command="];
-  const { stdout } = await run("ps", args, { env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" } }).catch(
-    () => ({
-      stdout: "",
-    }),
-  );
+  const ps = run("ps", args, { env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" } });
+  const { stdout } = await ps.catch(() => ({ stdout: "" }));
   return stdout.split("\n").flatMap((line) => {
     const match = /^\s*(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(line);
     const [, pid, state, lstart, command] = match ?? [];

@@ -59,10 +59,8 @@ export function orphanServer(entry: ProcessEntry, timer: Timer, pgCtl: string): 
     },
     async exitWithin(ms) {
       const enough = new AbortController();
-      const late = timer.delay(ms, { signal: enough.signal }).then(
-        () => true,
-        () => true,
-      );
+      const delay = timer.delay(ms, { signal: enough.signal });
+      const late = delay.catch(() => undefined).then(() => true);
       let isLate = false;
       while (!(await poll()) && !isLate) {
         isLate = await Promise.race([late, timer.delay(ORPHAN_STOP_POLL_MS).then(() => false)]);

@@ -45,8 +45,12 @@ export class Namespaces {
   readonly #store: NamespaceStore;
   readonly #catalog: ChangeAnnouncer;
 
-  constructor({ store }: Pick<EngineContext, "store">, catalog: ChangeAnnouncer) {
+  /** The id of a namespace, as events have it. Throws not_found. */
+  readonly idOf: EngineContext["namespaceId"];
+
+  constructor({ store, namespaceId }: Pick<EngineContext, "store" | "namespaceId">, catalog: ChangeAnnouncer) {
     this.#store = store.namespaces;
+    this.idOf = namespaceId;
     this.#catalog = catalog;
   }
 

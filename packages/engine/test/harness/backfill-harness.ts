@@ -67,9 +67,9 @@ export async function backfillHarness(): Promise<BackfillHarness> {
     makeNode,
     settledJob: (over, ago = -1) => h.recurring(over, ago),
     start: (id, count, over = {}) =>
-      h.api.startBackfill("default", { id }, { ...defaults, ...lastOf(h, count), ...over }, actor),
+      h.engine.backfills.start("default", { id }, { ...defaults, ...lastOf(h, count), ...over }, actor),
     async get(id) {
-      const view = await h.api.getBackfill("default", id);
+      const view = await h.engine.backfills.get("default", id);
       if (view === null) throw new Error(`there is no backfill ${id}`);
       return view;
     },

@@ -1,6 +1,6 @@
 import type { EverySchedule, FiringPolicy, Instant, JobSpec } from "@carillon/core";
 import type { Fence } from "@carillon/store";
-import { type Engine, type EngineEvent, createEngine } from "../../src/index.js";
+import { Engine, type EngineEvent } from "../../src/index.js";
 import { UpstreamEnds } from "../../src/dependencies/upstream-ends.js";
 import { PauseExpiry } from "../../src/jobs/change/job-pauser.js";
 import { type OccurrenceOutcome, fireOccurrences } from "../../src/jobs/transaction/fire-occurrences.js";
@@ -18,7 +18,6 @@ export type Row = Record<string, unknown>;
 /** An engine whose loops do not run: due occurrences stay due until a test fires them. */
 export interface ChangeHarness extends StoreHarness {
   readonly engine: Engine;
-  readonly api: Engine["api"];
   readonly fence: Fence;
   /** The latest occurrence of every recurring job, a moment ago. */
   readonly last: Instant;
@@ -49,7 +48,7 @@ export async function changeHarness(
   const h = await storeHarness();
   const node = { name: "test", address: null, version: "0" };
   const limits = { changeLockTimeoutMs };
-  const engine = createEngine({ database: h.db, ...hostPorts, newId, node, alone: true, onEvent, limits });
+  const engine = new Engine({ database: h.db, ...hostPorts, newId, node, alone: true, onEvent, limits });
   const fence = await h.takeAll(newId());
   const last = Math.floor(h.db.clock.now()) - 1_000;
   const context = testContext({ database: h.db });
@@ -65,14 +64,13 @@ export async function changeHarness(
   return {
     ...h,
     engine,
-    api: engine.api,
     fence,
     last,
     select,
     due,
     expirePauses: (...args) => expiry.resume(...args),
     async recurring(over = {}, ago = 0) {
-      const { id } = await engine.api.createJob("default", spec({ schedule: every(last), ...over }));
+      const { id } = await engine.jobs.create("default", spec({ schedule: every(last), ...over }));
       await setDue(h, id, last - ago * period);
       return id;
     },

@@ -60,7 +60,7 @@ export class ChangeStorm {
   async create(count: number): Promise<void> {
     for (let n = 0; n < count; n += 1) {
       const overlap = overlaps[n % overlaps.length] ?? "skip";
-      const job = await this.#h.api.createJob("default", spec({ schedule: this.#rule(), firing: { overlap } }));
+      const job = await this.#h.engine.jobs.create("default", spec({ schedule: this.#rule(), firing: { overlap } }));
       this.jobs.set(job.id, (await this.#h.due(job.id))["next_nominal_at"] as Instant);
     }
   }
@@ -86,7 +86,7 @@ export class ChangeStorm {
   /** Ends every pause, and lets every rule end now. */
   async calm(): Promise<void> {
     for (const id of this.jobs.keys()) {
-      await this.#try(() => this.#h.api.resumeJob("default", { id }, { missed: "none" }, actor));
+      await this.#try(() => this.#h.engine.jobs.resume("default", { id }, { missed: "none" }, actor));
       await this.#try(() => this.#edit(id, { schedule: { kind: "manual" } }));
     }
   }
@@ -116,21 +116,22 @@ export class ChangeStorm {
   }
 
   #change(id: string): Promise<unknown> {
-    const { api, db } = this.#h;
+    const { engine, db } = this.#h;
     const now = Math.floor(db.clock.now());
     const missed = (["none", "latest", "all"] as const)[this.#random(3)] ?? "none";
-    const pause = (until: Instant | null) => api.pauseJob("default", { id }, { reason: null, until, missed }, actor);
+    const pause = (until: Instant | null) =>
+      engine.jobs.pause("default", { id }, { reason: null, until, missed }, actor);
     const choices: readonly (() => Promise<unknown>)[] = [
       () => pause(now + 1 + this.#random(800)),
       () => pause(null),
-      () => api.resumeJob("default", { id }, { missed }, actor),
-      () => api.resumeJob("default", { id }, { missed }, actor),
+      () => engine.jobs.resume("default", { id }, { missed }, actor),
+      () => engine.jobs.resume("default", { id }, { missed }, actor),
       () => this.#edit(id, { schedule: this.#rule() }),
       () => this.#edit(id, { payload: now, firing: { overlap: overlaps[this.#random(4)] ?? "skip" } }),
-      () => api.rollbackJob("default", { id }, 1 + this.#random(3), actor),
+      () => engine.jobs.rollback("default", { id }, 1 + this.#random(3), actor),
       () => this.#endRuns(id),
     ];
-    if (this.#random(100) === 0) return api.cancelJob("default", { id }, { running: "signal" }, actor);
+    if (this.#random(100) === 0) return engine.jobs.cancel("default", { id }, { running: "signal" }, actor);
     return choices[this.#random(choices.length)]?.() ?? Promise.resolve();
   }
 
@@ -147,7 +148,7 @@ export class ChangeStorm {
   }
 
   #edit(id: string, over: Partial<JobSpec>): Promise<unknown> {
-    return this.#h.api.editJob("default", { id }, (job) => ({ ...job, ...over }), actor);
+    return this.#h.engine.jobs.edit("default", { id }, (job) => ({ ...job, ...over }), actor);
   }
 
   #rule(): EverySchedule {

@@ -1,4 +1,4 @@
-import type { ClusterUnderTest } from "../../../testkit/src/conformance/coordinator.js";
+import type { ClusterUnderTest } from "../conformance/coordinator.js";
 import type { MemberOptions } from "../../src/cluster/cluster-member.js";
 import type { Coordinator } from "../../src/cluster/coordinator.js";
 import { MemoryCluster, memoryCoordinator } from "../../src/cluster/memory/memory-cluster.js";

@@ -38,7 +38,7 @@ export async function dependencyHarness(): Promise<DependencyHarness> {
   };
   const runner = newRunner();
   const begin = async (jobId: string): Promise<string> => {
-    const { id } = await h.api.runNow("default", { id: jobId }, {}, actor);
+    const { id } = await h.engine.jobs.runNow("default", { id: jobId }, {}, actor);
     await startRuns(h, jobId);
     return id;
   };
@@ -64,10 +64,10 @@ export async function dependencyHarness(): Promise<DependencyHarness> {
     begin,
     end,
     upstream: async (over = {}) =>
-      (await h.api.createJob("default", spec({ firing: { overlap: "allow" }, ...over }))).id,
+      (await h.engine.jobs.create("default", spec({ firing: { overlap: "allow" }, ...over }))).id,
     waiting: async (after, over = {}, mode) => {
       const schedule: AfterSchedule = { kind: "after", after, ...(mode !== undefined && { mode }) };
-      return (await h.api.createJob("default", spec({ firing: { overlap: "allow" }, ...over, schedule }))).id;
+      return (await h.engine.jobs.create("default", spec({ firing: { overlap: "allow" }, ...over, schedule }))).id;
     },
     async runOnce(jobId, over) {
       const id = await begin(jobId);

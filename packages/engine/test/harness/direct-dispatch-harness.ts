@@ -2,7 +2,7 @@ import type { EnqueueSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { LocalTransport, Worker } from "@carillon/worker";
 import { Client } from "pg";
-import { createEngine, type Database, type Engine, openDatabase } from "../../src/index.js";
+import { type Database, Engine, openDatabase } from "../../src/index.js";
 import { hostPorts, newId } from "./store-harness.js";
 
 /** One change of a run's row. */
@@ -78,7 +78,7 @@ export class DirectDispatchHarness {
     this.#databases.push(database);
     const clock = isStill ? { now: Date.now, monotonic: () => 0 } : hostPorts.clock;
     const node = { name, address: null, version: "0" };
-    const engine = createEngine({ database, ...hostPorts, clock, newId, node, alone: this.#engines.length === 0 });
+    const engine = new Engine({ database, ...hostPorts, clock, newId, node, alone: this.#engines.length === 0 });
     this.#engines.push(engine);
     await engine.start();
     return engine;
@@ -128,7 +128,7 @@ export class DirectDispatchHarness {
       policy: {},
       labels: {},
     };
-    await engine.api.enqueue("default", spec);
+    await engine.enqueuer.enqueue("default", spec);
     return payload;
   }
 

@@ -1,7 +1,7 @@
 import { isRunEnd } from "@carillon/core";
 import { LocalTransport, type Task, Worker } from "@carillon/worker";
 import { freshDatabase } from "@carillon/testkit";
-import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../src/index.js";
+import { type Database, Engine, type EngineEvent, openDatabase } from "../../src/index.js";
 import { hostPorts, newId } from "./store-harness.js";
 
 /** Nodes with their loops running, and workers inside them. */
@@ -35,7 +35,7 @@ export class EngineHarness {
     this.#databases.push(database);
     const node = { name, address: null, version: "0" };
     const alone = this.#engines.length === 0;
-    const engine = createEngine({ database, ...hostPorts, newId, node, alone, onEvent: (event) => this.#take(event) });
+    const engine = new Engine({ database, ...hostPorts, newId, node, alone, onEvent: (event) => this.#take(event) });
     this.#engines.push(engine);
     await engine.start();
     return engine;

@@ -1,6 +1,6 @@
 import type { Dedupe, EnqueueSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
-import { createEngine, type Database, type Engine, openDatabase } from "../../src/index.js";
+import { type Database, Engine, openDatabase } from "../../src/index.js";
 import type { EngineLimits } from "../../src/options.js";
 import { hostPorts, newId } from "./store-harness.js";
 
@@ -38,7 +38,7 @@ export class EnqueueHarness {
     const database = await openDatabase({ url: this.url, schema: "carillon", ...hostPorts });
     this.databases.push(database);
     const node = { name: "test", address: null, version: "0" };
-    return createEngine({ database, ...hostPorts, newId, node, alone: false, limits });
+    return new Engine({ database, ...hostPorts, newId, node, alone: false, limits });
   }
 
   get database(): Database {

@@ -6,7 +6,7 @@ import type {
   JobWish,
   LiveRunView,
   RangeView,
-} from "../../../testkit/src/conformance/fire-store/under-test.js";
+} from "../conformance/fire-store/under-test.js";
 import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
 import type { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../src/scheduler/memory/memory-fire-store.js";

@@ -43,7 +43,7 @@ export class LimitHarness {
   }
 
   async enqueue(engine: Engine, policy: RunPolicy, payloads: readonly unknown[]): Promise<string[]> {
-    const made = await engine.api.enqueueMany(
+    const made = await engine.enqueuer.enqueueMany(
       "default",
       payloads.map((payload) => this.spec(policy, payload)),
     );

@@ -38,15 +38,11 @@ export const createExecutors: CreateExecutors = (host) => [airflowExecutor(host)
  * CARILLON_AIRFLOW_URL; CARILLON_AIRFLOW_API, v2 for Airflow 3 (the default) or v1 for Airflow 2; the secret `airflow_token`, or
  * `airflow_username` and `airflow_password`.
  */
-async function openAirflow({
-  env,
-  secrets,
-  timers,
-}: ExecutorHost): Promise<{ api: RemoteApi; version: AirflowVersion }> {
+async function openAirflow({ env, secrets, timers }: ExecutorHost) {
   const url = env["CARILLON_AIRFLOW_URL"];
   if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new NonRetryableError("This worker has no Airflow: set CARILLON_AIRFLOW_URL to http://… or https://….");
-  const version = env["CARILLON_AIRFLOW_API"] === "v1" ? "v1" : "v2";
+  const version: AirflowVersion = env["CARILLON_AIRFLOW_API"] === "v1" ? "v1" : "v2";
   const token = await secrets.find("airflow_token");
   const [user, password] = [await secrets.find("airflow_username"), await secrets.find("airflow_password")];
   const basic = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`;

@@ -1,22 +1,17 @@
-import type { DurationMs } from "@carillon/core";
 import { PayloadReader, type RemoteWork, type TaskContext } from "@carillon/worker";
 import type { ApiCall, RemoteApi } from "../remote-api.js";
 
 /** Of its API: v2 of Airflow 3, v1 of Airflow 2. */
 export type AirflowVersion = "v1" | "v2";
 
-export interface AirflowPayload {
-  readonly dag: string;
-  readonly conf: unknown;
-  readonly everyMs: DurationMs;
-}
+export type AirflowPayload = ReturnType<typeof readAirflowPayload>;
 
 /** Throws a PayloadError that names every fault. */
-export function readAirflowPayload(payload: unknown): AirflowPayload {
+export function readAirflowPayload(payload: unknown) {
   const reader = new PayloadReader("airflow", payload);
   const conf = reader.value("conf") ?? {};
   if (typeof conf !== "object" || Array.isArray(conf)) reader.fault("conf", "must be an object");
-  const read: AirflowPayload = {
+  const read = {
     dag: reader.requiredText("dag", { max: 250, pattern: /^[\w.-]+$/, words: "the id of a DAG" }),
     conf,
     everyMs: reader.duration("poll_every", 600_000) ?? 5_000,

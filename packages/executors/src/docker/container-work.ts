@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import { NonRetryableError, type RemoteWork, type TaskContext, type TaskLog } from "@carillon/worker";
 import type { RemoteApi } from "../remote-api.js";
 import type { DockerPayload } from "./docker-payload.js";
@@ -72,15 +73,11 @@ export class ContainerWork implements RemoteWork<ContainerEnd> {
     const { image, command, entrypoint, workdir, network, memoryBytes, nanoCpus } = this.#payload;
     const body = {
       Image: image,
-      ...(command !== undefined && { Cmd: command }),
-      ...(entrypoint !== undefined && { Entrypoint: entrypoint }),
-      ...(workdir !== undefined && { WorkingDir: workdir }),
+      ...present({ Cmd: command, Entrypoint: entrypoint, WorkingDir: workdir }),
       Env: Object.entries(this.#env).map(([name, value]) => `${name}=${value}`),
       Labels: { "carillon.run": this.#context.runId, "carillon.attempt": String(this.#context.attempt) },
       HostConfig: {
-        ...(network !== undefined && { NetworkMode: network }),
-        ...(memoryBytes !== undefined && { Memory: memoryBytes }),
-        ...(nanoCpus !== undefined && { NanoCpus: nanoCpus }),
+        ...present({ NetworkMode: network, Memory: memoryBytes, NanoCpus: nanoCpus }),
         SecurityOpt: ["no-new-privileges"],
       },
     };

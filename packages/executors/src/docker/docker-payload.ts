@@ -1,26 +1,11 @@
-import type { DurationMs } from "@carillon/core";
 import { PayloadReader, secretName } from "@carillon/worker";
-
-export interface DockerPayload {
-  readonly image: string;
-  readonly command: readonly string[] | undefined;
-  readonly entrypoint: readonly string[] | undefined;
-  readonly env: Readonly<Record<string, string>>;
-  /** Names of secrets by variable. */
-  readonly secretEnv: Readonly<Record<string, string>>;
-  readonly workdir: string | undefined;
-  readonly network: string | undefined;
-  readonly memoryBytes: number | undefined;
-  readonly nanoCpus: number | undefined;
-  readonly pull: "missing" | "always" | "never";
-  readonly successCode: number;
-  readonly everyMs: DurationMs;
-}
 
 const image = /^[a-z0-9][a-z0-9._\-/:]*(?:@sha256:[0-9a-f]{64})?$/i;
 
+export type DockerPayload = ReturnType<typeof readDockerPayload>;
+
 /** Throws a PayloadError that names every fault. */
-export function readDockerPayload(payload: unknown): DockerPayload {
+export function readDockerPayload(payload: unknown) {
   const reader = new PayloadReader("docker", payload);
   const secretEnv = reader.texts("secret_env");
   for (const [name, secret] of Object.entries(secretEnv))
@@ -28,11 +13,12 @@ export function readDockerPayload(payload: unknown): DockerPayload {
   const cpus = reader.value("cpus");
   if (cpus !== undefined && !(typeof cpus === "number" && cpus > 0 && cpus <= 1_024))
     reader.fault("cpus", "must be a number such as 0.5");
-  const read: DockerPayload = {
+  const read = {
     image: reader.requiredText("image", { max: 500, pattern: image, words: "an image such as alpine:3" }),
     command: reader.list("command"),
     entrypoint: reader.list("entrypoint"),
     env: reader.texts("env"),
+    // Names of secrets by variable.
     secretEnv,
     workdir: reader.text("workdir", { max: 4_096 }),
     network: reader.text("network", { max: 200, pattern: /^[\w.-]+$/, words: "the name of a network" }),

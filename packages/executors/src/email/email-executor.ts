@@ -1,19 +1,6 @@
-import type { Template } from "@carillon/condition";
 import { type Executor, type ExecutorHost, faultsOf, NonRetryableError, PayloadReader } from "@carillon/worker";
 import { mapTexts, rendered, scopeOf, TemplateReader, type TemplateScope } from "../templates.js";
 import { type EmailAttachment, type MailServer, type OutgoingMail, openMailServer } from "./mail-server.js";
-
-interface EmailPayload {
-  readonly from: string | undefined;
-  readonly to: readonly string[];
-  readonly cc: readonly string[];
-  readonly bcc: readonly string[];
-  readonly replyTo: string | undefined;
-  readonly subject: Template;
-  readonly text: Template | null;
-  readonly html: Template | null;
-  readonly attachments: readonly EmailAttachment[];
-}
 
 /**
  * Sends one e-mail through the worker's mail server: CARILLON_SMTP_URL, such as smtps://user:password@mail.example.com, and
@@ -74,12 +61,14 @@ const address = {
 };
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
+type EmailPayload = ReturnType<typeof readEmailPayload>;
+
 /** Throws a PayloadError that names every fault. */
-function readEmailPayload(payload: unknown): EmailPayload {
+function readEmailPayload(payload: unknown) {
   const reader = new PayloadReader("email", payload);
   const templates = new TemplateReader(reader, payload);
   const [text, html] = [reader.text("text"), reader.text("html")];
-  const read: EmailPayload = {
+  const read = {
     from: reader.text("from", address),
     to: addresses(reader, "to"),
     cc: addresses(reader, "cc"),

@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import { NonRetryableError } from "@carillon/worker";
 
 export interface EmailAttachment {
@@ -66,9 +67,7 @@ function sendable({ to, cc, bcc, replyTo, text, html, attachments, ...mail }: Ou
     to: [...to],
     cc: [...cc],
     bcc: [...bcc],
-    ...(replyTo !== undefined && { replyTo }),
-    ...(text !== undefined && { text }),
-    ...(html !== undefined && { html }),
+    ...present({ replyTo, text, html }),
     attachments: attachments.map(({ filename, content, contentType }) => ({
       filename,
       content,

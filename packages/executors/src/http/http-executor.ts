@@ -1,4 +1,4 @@
-import type { CallbackAnswer, DurationMs, Instant } from "@carillon/core";
+import { type CallbackAnswer, type DurationMs, type Instant, present } from "@carillon/core";
 import {
   type Executor,
   type ExecutorHost,
@@ -39,9 +39,7 @@ export function httpExecutor(host: ExecutorHost): Executor {
       const limits = {
         signal: context.signal,
         maxBytes,
-        ...(connectMs !== undefined && { connectMs }),
-        ...(firstByteMs !== undefined && { firstByteMs }),
-        ...(totalMs !== undefined && { totalMs }),
+        ...present({ connectMs, firstByteMs, totalMs }),
       };
       const answer = await sendGuarded(request, limits, redirects, host);
       if (callback !== null && read.callbackMs !== null && answer.status === accepted)

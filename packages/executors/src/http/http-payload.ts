@@ -24,34 +24,19 @@ export type HttpAuth =
   | { readonly type: "basic"; readonly username: string; readonly secret: string }
   | { readonly type: "header"; readonly name: string; readonly secret: string };
 
-export interface HttpPayload {
-  readonly url: Template;
-  readonly method: string;
-  readonly headers: ReadonlyMap<string, Template>;
-  /** Sent unchanged. */
-  readonly body: unknown;
-  readonly bodyTemplate: Template | JsonTemplate | null;
-  readonly auth: HttpAuth | null;
-  readonly success: Condition | null;
-  readonly connectMs: DurationMs | undefined;
-  readonly firstByteMs: DurationMs | undefined;
-  readonly totalMs: DurationMs | undefined;
-  readonly answerBytes: number;
-  readonly redirects: number;
-  /** How long the run waits for a callback after a 202; null: it asks for none. */
-  readonly callbackMs: DurationMs | null;
-}
+export type HttpPayload = ReturnType<typeof readHttpPayload>;
 
 /** Throws a PayloadError that names every fault. */
-export function readHttpPayload(payload: unknown): HttpPayload {
+export function readHttpPayload(payload: unknown) {
   const reader = new PayloadReader("http", payload);
   const templates = new TemplateReader(reader, payload);
   const timeouts = reader.object("timeouts");
   const method = methodOf(reader);
-  const read: HttpPayload = {
+  const read = {
     url: urlOf(reader, templates),
     method,
     headers: headersOf(reader, templates),
+    // Sent unchanged.
     body: reader.value("body"),
     bodyTemplate: bodyTemplateOf(reader, templates),
     auth: authOf(reader.object("auth")),
@@ -61,6 +46,7 @@ export function readHttpPayload(payload: unknown): HttpPayload {
     totalMs: timeouts?.duration("total", dayMs),
     answerBytes: reader.whole("max_response_bytes", 0, maxAnswerBytes) ?? defaultAnswerBytes,
     redirects: reader.whole("redirects", 0, maxRedirects) ?? maxRedirects,
+    // How long the run waits for a callback after a 202; null: it asks for none.
     callbackMs: callbackOf(reader),
   };
   // Values for templates, in any form.

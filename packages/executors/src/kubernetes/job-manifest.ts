@@ -1,20 +1,6 @@
-import type { DurationMs } from "@carillon/core";
+import { present } from "@carillon/core";
 import { PayloadReader, type TaskContext } from "@carillon/worker";
 import { runVariables } from "../run-environment.js";
-
-export interface KubernetesPayload {
-  readonly image: string;
-  readonly command: readonly string[] | undefined;
-  readonly args: readonly string[] | undefined;
-  readonly env: Readonly<Record<string, string>>;
-  /** Variables from secrets of the cluster: `secret/key` by variable. */
-  readonly secretEnv: Readonly<Record<string, string>>;
-  readonly serviceAccount: string | undefined;
-  readonly nodeSelector: Readonly<Record<string, string>>;
-  readonly requests: Readonly<Record<string, string>>;
-  readonly limits: Readonly<Record<string, string>>;
-  readonly everyMs: DurationMs;
-}
 
 const resourceName = {
   max: 253,
@@ -23,18 +9,21 @@ const resourceName = {
 };
 const secretKey = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/[\w.-]+$/;
 
+export type KubernetesPayload = ReturnType<typeof readKubernetesPayload>;
+
 /** Throws a PayloadError that names every fault. */
-export function readKubernetesPayload(payload: unknown): KubernetesPayload {
+export function readKubernetesPayload(payload: unknown) {
   const reader = new PayloadReader("kubernetes", payload);
   const resources = reader.object("resources");
   const secretEnv = reader.texts("secret_env");
   for (const [variable, place] of Object.entries(secretEnv))
     if (!secretKey.test(place)) reader.fault("secret_env", `must name secret/key at ${variable}`);
-  const read: KubernetesPayload = {
+  const read = {
     image: reader.requiredText("image", { max: 500, pattern: /^[\w.\-/:@]+$/, words: "an image such as alpine:3" }),
     command: reader.list("command"),
     args: reader.list("args"),
     env: reader.texts("env"),
+    // Variables from secrets of the cluster: `secret/key` by variable.
     secretEnv,
     serviceAccount: reader.text("service_account", resourceName),
     nodeSelector: reader.texts("node_selector"),
@@ -80,8 +69,7 @@ export function jobManifest(name: string, payload: KubernetesPayload, context: T
             {
               name: containerName,
               image,
-              ...(command !== undefined && { command }),
-              ...(args !== undefined && { args }),
+              ...present({ command, args }),
               env,
               resources: { requests, limits },
             },

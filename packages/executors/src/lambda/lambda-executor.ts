@@ -1,3 +1,4 @@
+import { present } from "@carillon/core";
 import {
   type CreateExecutors,
   type Executor,
@@ -9,15 +10,6 @@ import {
   type TaskContext,
 } from "@carillon/worker";
 import { findLibrary } from "../library.js";
-
-interface LambdaPayload {
-  readonly functionName: string;
-  readonly qualifier: string | undefined;
-  readonly event: unknown;
-  /** The service queues the event and calls the function itself; the run does not wait for it. */
-  readonly isAsync: boolean;
-  readonly region: string | undefined;
-}
 
 export interface LambdaOptions {
   /** Where to search for @aws-sdk/client-lambda first; the working directory by default. */
@@ -97,8 +89,7 @@ function clientOptions(region: string | undefined, env: ExecutorHost["env"]): Re
   const endpoint = env["AWS_ENDPOINT_URL_LAMBDA"] ?? env["AWS_ENDPOINT_URL"];
   const agent = { keepAlive: true, maxSockets: Infinity };
   return {
-    ...(region !== undefined && { region }),
-    ...(endpoint !== undefined && { endpoint }),
+    ...present({ region, endpoint }),
     // The job's retry policy decides about another call.
     maxAttempts: 1,
     requestHandler: {
@@ -156,18 +147,21 @@ function parsed(text: string): unknown {
   }
 }
 
+type LambdaPayload = ReturnType<typeof readLambdaPayload>;
+
 /** Throws a PayloadError that names every fault. */
-function readLambdaPayload(payload: unknown): LambdaPayload {
+function readLambdaPayload(payload: unknown) {
   const reader = new PayloadReader("lambda", payload);
   const functionName = reader.requiredText("function", {
     max: 170,
     pattern: /^[A-Za-z0-9_:-]+$/,
     words: "the name or the ARN of a function",
   });
-  const read: LambdaPayload = {
+  const read = {
     functionName,
     qualifier: reader.text("qualifier", { max: 128, pattern: /^[A-Za-z0-9$_-]+$/, words: "a version or an alias" }),
     event: reader.value("event") ?? {},
+    // The service queues the event and calls the function itself; the run does not wait for it.
     isAsync: reader.oneOf("invocation", ["sync", "async"]) === "async",
     region: reader.text("region", { pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/, words: "a region such as eu-west-1" }),
   };

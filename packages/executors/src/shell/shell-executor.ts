@@ -1,4 +1,3 @@
-import type { DurationMs } from "@carillon/core";
 import {
   type Executor,
   type ExecutorHost,
@@ -16,24 +15,6 @@ export interface ShellOptions {
   readonly passEnv?: readonly string[];
   /** The working directory of a job that names none. */
   readonly cwd?: string;
-}
-
-interface ShellPayload {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string | undefined;
-  readonly env: Readonly<Record<string, string>>;
-  /** Names of secrets by variable. */
-  readonly secretEnv: Readonly<Record<string, string>>;
-  readonly stdin: string | undefined;
-  /** Its input are the upstream runs, as JSON. */
-  readonly readsUpstream: boolean;
-  readonly successCodes: readonly number[];
-  /** They end the run without a retry. */
-  readonly fatalCodes: readonly number[];
-  readonly outputBytes: number;
-  readonly isJson: boolean;
-  readonly graceMs: DurationMs;
 }
 
 const defaultEnv = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
@@ -143,8 +124,10 @@ const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Variables that the executor sets, and those by which a program loads other code. */
 const reservedVariable = /^(?:CARILLON_.*|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV)$/;
 
+type ShellPayload = ReturnType<typeof readShellPayload>;
+
 /** Throws a PayloadError that names every fault. */
-function readShellPayload(payload: unknown): ShellPayload {
+function readShellPayload(payload: unknown) {
   const reader = new PayloadReader("shell", payload);
   const command = reader.list("command", maxArgs) ?? [];
   if (command.length === 0) reader.fault("command", 'is required: a list such as ["pg_dump", "--version"], no shell');
@@ -153,15 +136,18 @@ function readShellPayload(payload: unknown): ShellPayload {
   const secretEnv = variables(reader, "secret_env");
   for (const [name, secret] of Object.entries(secretEnv))
     if (!secretName.test(secret)) reader.fault("secret_env", `must have the name of a secret at ${name}`);
-  const read: ShellPayload = {
+  const read = {
     command: command[0] ?? "",
     args: command.slice(1),
     cwd: reader.text("cwd", { max: 4_096, pattern: /^[^\0]+$/, words: "a path" }),
     env: variables(reader, "env"),
+    // Names of secrets by variable.
     secretEnv,
     stdin: reader.text("stdin"),
+    // Its input are the upstream runs, as JSON.
     readsUpstream: readsUpstream(reader),
     successCodes: codes(reader, "success_codes") ?? [0],
+    // They end the run without a retry.
     fatalCodes: codes(reader, "fatal_codes") ?? [],
     outputBytes: reader.whole("max_output_bytes", 0, maxOutputBytes) ?? defaultOutputBytes,
     isJson: reader.oneOf("output", ["text", "json"]) === "json",

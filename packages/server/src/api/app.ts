@@ -72,8 +72,13 @@ export function createApi(options: ApiOptions): Api {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options.metrics));
   app.setNotFoundHandler((request, reply) => sendProblem(unknownAddress(request), request, reply, options.metrics));
   addHooks(app, options);
-  const { engine: receipts, namespace = "default", tracing = noTracing } = options;
-  registerOperations(app, handlersOf(options), { namespace, receipts, replays: replaysOf(options), tracing });
+  const { engine, namespace = "default", tracing = noTracing } = options;
+  registerOperations(app, handlersOf(options), {
+    namespace,
+    keys: engine.idempotencyKeys,
+    replays: replaysOf(options),
+    tracing,
+  });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
     reply.type("text/css; charset=utf-8").send(docsStyle),
   );

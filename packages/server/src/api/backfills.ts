@@ -25,18 +25,18 @@ export function backfillHandlers(options: ApiOptions): BackfillHandlers {
     async listJobBackfills({ params, query, namespace }) {
       const ref = jobRef(params.id);
       const list = ["backfills", namespace, ref];
-      const page = await engine.listBackfills(namespace, ref, pageRequest(query, list));
+      const page = await engine.backfills.list(namespace, ref, pageRequest(query, list));
       const body = { backfills: page.rows.map(toBackfillJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getBackfill({ params, namespace }) {
-      const view = await engine.getBackfill(namespace, idOrNotFound("bkf", params.id));
+      const view = await engine.backfills.get(namespace, idOrNotFound("bkf", params.id));
       if (view === null) throw notFound(`There is no backfill ${params.id}.`);
       return { status: 200, body: toBackfillJson(view) };
     },
     async abortBackfill(call) {
       const { params, namespace } = call;
-      const view = await engine.abortBackfill(namespace, idOrNotFound("bkf", params.id), contextOf(call));
+      const view = await engine.backfills.abort(namespace, idOrNotFound("bkf", params.id), contextOf(call));
       if (view === null) throw notFound(`There is no backfill ${params.id}.`);
       return { status: 200, body: toBackfillJson(view) };
     },
@@ -47,7 +47,7 @@ export function backfillHandlers(options: ApiOptions): BackfillHandlers {
 export function backfillReplays({ engine }: ApiOptions): Replays {
   return {
     async backfillJob({ backfill = "" }, { namespace }) {
-      const view = await engine.getBackfill(namespace, backfill);
+      const view = await engine.backfills.get(namespace, backfill);
       if (view === null) throw notFound("The backfill no longer exists.");
       return startedBackfill(view);
     },
@@ -62,10 +62,10 @@ async function start(options: ApiOptions, call: StartCall): Promise<ApiResponse>
   const { request, dryRun } = readBackfill(call.body, now());
   const ref = jobRef(params.id);
   if (!dryRun) {
-    return startedBackfill(await engine.startBackfill(namespace, ref, request, contextWithReceipt(call)));
+    return startedBackfill(await engine.backfills.start(namespace, ref, request, contextWithReceipt(call)));
   }
   if (ifVersion !== undefined) await requireVersion(options, call, ifVersion);
-  return { status: 200, body: { total: await engine.countBackfill(namespace, ref, request), dry_run: true } };
+  return { status: 200, body: { total: await engine.backfills.count(namespace, ref, request), dry_run: true } };
 }
 
 async function requireVersion(options: ApiOptions, { namespace, params }: StartCall, wanted: number): Promise<void> {

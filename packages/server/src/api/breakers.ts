@@ -13,17 +13,17 @@ export function breakerHandlers({ engine }: ApiOptions): BreakerHandlers {
   return {
     async listBreakers({ query, namespace }) {
       const list = ["breakers", namespace];
-      const page = await engine.listBreakers(namespace, pageRequest(query, list, readAnyName));
+      const page = await engine.breakers.list(namespace, pageRequest(query, list, readAnyName));
       const breakers = page.rows.map(toBreakerJson);
       return { status: 200, body: { breakers, next_page_token: nextPageToken(page, list) } };
     },
     async getBreaker({ params, namespace }) {
-      const breaker = await engine.getBreaker(namespace, nameOf(params.name));
+      const breaker = await engine.breakers.get(namespace, nameOf(params.name));
       if (breaker === null) throw unknown(params.name);
       return { status: 200, body: toBreakerJson(breaker) };
     },
     async resetBreaker({ params, namespace }) {
-      const breaker = await engine.resetBreaker(namespace, nameOf(params.name));
+      const breaker = await engine.breakers.reset(namespace, nameOf(params.name));
       if (breaker === null) throw unknown(params.name);
       return { status: 200, body: toBreakerJson(breaker) };
     },

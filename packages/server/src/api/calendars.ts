@@ -13,18 +13,18 @@ export function calendarHandlers({ engine }: ApiOptions): CalendarHandlers {
   return {
     async listCalendars({ query, namespace }) {
       const list = ["calendars", namespace];
-      const page = await engine.listCalendars(namespace, pageRequest(query, list, readPlainName));
+      const page = await engine.calendars.list(namespace, pageRequest(query, list, readPlainName));
       const body = { calendars: page.rows.map(toCalendarJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getCalendar({ params, namespace }) {
-      const calendar = await engine.getCalendar(namespace, plainNameOrNotFound(params.name, "calendar"));
+      const calendar = await engine.calendars.get(namespace, plainNameOrNotFound(params.name, "calendar"));
       if (calendar === null) throw notFound(`There is no calendar ${params.name}.`);
       return shown(calendar);
     },
     async putCalendar(call) {
       const definition = readCalendarPut(call.params.name, call.body);
-      const { calendar, created } = await engine.putCalendar(call.namespace, definition, contextOf(call));
+      const { calendar, created } = await engine.calendars.put(call.namespace, definition, contextOf(call));
       const response = shown(calendar);
       if (!created) return response;
       return {
@@ -35,7 +35,7 @@ export function calendarHandlers({ engine }: ApiOptions): CalendarHandlers {
     },
     async deleteCalendar(call) {
       const name = plainNameOrNotFound(call.params.name, "calendar");
-      const isGone = await engine.deleteCalendar(call.namespace, name, contextOf(call));
+      const isGone = await engine.calendars.delete(call.namespace, name, contextOf(call));
       if (!isGone) throw notFound(`There is no calendar ${name}.`);
       return { status: 204 };
     },
@@ -52,26 +52,26 @@ export function windowHandlers({ engine }: ApiOptions): WindowHandlers {
   return {
     async listWindows({ query, namespace }) {
       const list = ["windows", namespace];
-      const page = await engine.listWindows(namespace, pageRequest(query, list, readPlainName));
+      const page = await engine.windows.list(namespace, pageRequest(query, list, readPlainName));
       const body = { maintenance_windows: page.rows.map(toWindowJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getWindow({ params, namespace }) {
-      const window = await engine.getWindow(namespace, plainNameOrNotFound(params.name, "maintenance window"));
+      const window = await engine.windows.get(namespace, plainNameOrNotFound(params.name, "maintenance window"));
       if (window === null) throw notFound(`There is no maintenance window ${params.name}.`);
       return { status: 200, body: toWindowJson(window) };
     },
     async putWindow(call) {
       const { namespace, params } = call;
       const wanted = readWindowPut(params.name, namespace, call.body);
-      const { window, created } = await engine.putWindow(namespace, wanted, contextOf(call));
+      const { window, created } = await engine.windows.put(namespace, wanted, contextOf(call));
       const body = toWindowJson(window);
       if (!created) return { status: 200, body };
       return { status: 201, body, headers: { Location: `/v1/maintenance-windows/${params.name}` } };
     },
     async deleteWindow(call) {
       const name = plainNameOrNotFound(call.params.name, "maintenance window");
-      const isGone = await engine.deleteWindow(call.namespace, name, contextOf(call));
+      const isGone = await engine.windows.delete(call.namespace, name, contextOf(call));
       if (!isGone) throw notFound(`There is no maintenance window ${name}.`);
       return { status: 204 };
     },

@@ -11,7 +11,7 @@ export function callbackHandlers({ engine }: ApiOptions): Pick<Handlers, "answer
       const answer = readCallback(body);
       if (!tokenShape.test(token)) throw unknown();
       const tokenHash = createHash("sha256").update(token).digest("hex");
-      const outcome = await engine.answerCallback(tokenHash, answer);
+      const outcome = await engine.waitingRuns.answer(tokenHash, answer);
       if (outcome === "taken") return { status: 204 };
       if (outcome === "unknown") throw unknown();
       if (outcome === "used")

@@ -7,10 +7,10 @@ import { timestamp } from "./timestamp.js";
 export function clusterHandlers({ engine }: ApiOptions): Pick<Handlers, "getCluster" | "listClusterShards"> {
   return {
     async getCluster() {
-      return { status: 200, body: toClusterJson(await engine.cluster()) };
+      return { status: 200, body: toClusterJson(await engine.cluster.get()) };
     },
     async listClusterShards() {
-      const { shards } = await engine.cluster();
+      const { shards } = await engine.cluster.get();
       return { status: 200, body: { shards: shards.map(toShardJson) } };
     },
   };

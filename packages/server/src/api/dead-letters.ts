@@ -32,30 +32,30 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
     async listDeadLetters({ query, namespace }) {
       const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
       const list = ["dead_letters", namespace, filter];
-      const page = await engine.listDeadLetters(namespace, filter, pageRequest(query, list));
+      const page = await engine.deadLetters.list(namespace, filter, pageRequest(query, list));
       const body = { dead_letters: page.rows.map((run) => toRunJson(run)), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getDeadLetter({ params, namespace }) {
       const id = idOrNotFound("run", params.id);
-      const run = await engine.getRun(namespace, id);
+      const run = await engine.runs.get(namespace, id);
       if (run?.status !== "failed") throw notFound(`There is no dead letter ${params.id}.`);
-      const redrives = await engine.redrivesOf(namespace, id);
+      const redrives = await engine.deadLetters.redrivesOf(namespace, id);
       return { status: 200, body: { ...toRunJson(run), redrives: redrives.map(toRedriveJson) } };
     },
     async discardDeadLetter(call) {
-      await engine.discardRun(call.namespace, idOrNotFound("run", call.params.id), contextOf(call));
+      await engine.deadLetters.discardRun(call.namespace, idOrNotFound("run", call.params.id), contextOf(call));
       return { status: 204 };
     },
     redriveDeadLetters: (call) =>
       act(engine, call, {
-        preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
-        apply: (filter, page) => engine.redrive(call.namespace, filter, page, contextOf(call)),
+        preview: (filter, page) => engine.deadLetters.list(call.namespace, filter, page),
+        apply: (filter, page) => engine.deadLetters.redrive(call.namespace, filter, page, contextOf(call)),
       }),
     discardDeadLetters: (call) =>
       act(engine, call, {
-        preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
-        apply: (filter, page) => engine.discard(call.namespace, filter, page, contextOf(call)),
+        preview: (filter, page) => engine.deadLetters.list(call.namespace, filter, page),
+        apply: (filter, page) => engine.deadLetters.discard(call.namespace, filter, page, contextOf(call)),
       }),
   };
 }

@@ -16,13 +16,15 @@ export function errorGroupHandlers({ engine }: ApiOptions): Pick<Handlers, "list
       const filter = { ...(task !== undefined && { task }) };
       const list = ["error_groups", namespace, filter];
       const readPosition = (text: string): string | null => (positionPattern.test(text) ? text : null);
-      const page = await engine.listErrorGroups(namespace, filter, pageRequest(query, list, readPosition));
+      const page = await engine.deadLetters.listErrorGroups(namespace, filter, pageRequest(query, list, readPosition));
       const body = { error_groups: page.rows.map(toErrorGroupJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getErrorGroup({ params, namespace }) {
       const { fingerprint } = params;
-      const group = fingerprintPattern.test(fingerprint) ? await engine.getErrorGroup(namespace, fingerprint) : null;
+      const group = fingerprintPattern.test(fingerprint)
+        ? await engine.deadLetters.getErrorGroup(namespace, fingerprint)
+        : null;
       if (group === null) throw notFound(`There is no error group ${JSON.stringify(fingerprint)}.`);
       return { status: 200, body: toErrorGroupJson(group) };
     },

@@ -18,7 +18,7 @@ async function filterOf(engine: ApiOptions["engine"], namespace: string, query: 
   const { type, job, run, queue } = query;
   const types = type === undefined ? undefined : readEventTypes(type);
   return {
-    namespaceId: await engine.namespaceId(namespace),
+    namespaceId: await engine.namespaces.idOf(namespace),
     ...(types !== undefined && { types }),
     ...(job !== undefined && { jobId: await jobIdOf(engine, namespace, job) }),
     ...(run !== undefined && { runId: formatId("run", idOrNotFound("run", run)) }),

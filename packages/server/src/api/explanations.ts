@@ -27,15 +27,15 @@ export function explanationHandlers({
 }: ApiOptions): Pick<Handlers, "explainRun" | "explainJob" | "getForecast"> {
   return {
     async explainRun({ params, namespace }) {
-      const found = await engine.explainRun(namespace, idOrNotFound("run", params.id));
+      const found = await engine.explanations.run(namespace, idOrNotFound("run", params.id));
       if (found === null) throw notFound(`There is no run ${params.id}.`);
       return { status: 200, body: toRunExplanationJson(found.run, found.explanation) };
     },
     async getForecast({ query, namespace }) {
-      return { status: 200, body: toForecastJson(await engine.forecast(namespace, query.hours ?? 1)) };
+      return { status: 200, body: toForecastJson(await engine.forecasts.get(namespace, query.hours ?? 1)) };
     },
     async explainJob({ params, namespace }) {
-      const explanation = await engine.explainJob(namespace, jobRef(params.id));
+      const explanation = await engine.explanations.job(namespace, jobRef(params.id));
       const { job } = explanation;
       const calendars = await calendarsOf(engine, namespace, job.schedule);
       return { status: 200, body: toJobExplanationJson(explanation, warningsOf(job, calendars, now())) };

@@ -26,29 +26,29 @@ export function jobChangeHandlers(options: ApiOptions): ChangeHandlers {
   return {
     async updateJob(call) {
       const edit = readJobPatch(call.body, options);
-      const job = await engine.editJob(call.namespace, jobRef(call.params.id), edit, contextOf(call));
+      const job = await engine.jobs.edit(call.namespace, jobRef(call.params.id), edit, contextOf(call));
       return responses.shown(job, call);
     },
     putJob: (call) => put(options, responses, call),
     async deleteJob(call) {
       const { running = "signal", dependants = "refuse" } = call.query;
-      await engine.cancelJob(call.namespace, jobRef(call.params.id), { running, dependants }, contextOf(call));
+      await engine.jobs.cancel(call.namespace, jobRef(call.params.id), { running, dependants }, contextOf(call));
       return { status: 204 };
     },
     async cancelJob(call) {
       const request = readCancel(call.body);
-      const job = await engine.cancelJob(call.namespace, jobRef(call.params.id), request, contextOf(call));
+      const job = await engine.jobs.cancel(call.namespace, jobRef(call.params.id), request, contextOf(call));
       return responses.shown(job, call);
     },
     async pauseJob(call) {
       const request = readPause(call.body, now());
-      const job = await engine.pauseJob(call.namespace, jobRef(call.params.id), request, contextOf(call));
+      const job = await engine.jobs.pause(call.namespace, jobRef(call.params.id), request, contextOf(call));
       return responses.shown(job, call);
     },
     resumeJob: (call) => resume(options, responses, call),
     async rollbackJob(call) {
       const version = readRollback(call.body);
-      const job = await engine.rollbackJob(call.namespace, jobRef(call.params.id), version, contextOf(call));
+      const job = await engine.jobs.rollback(call.namespace, jobRef(call.params.id), version, contextOf(call));
       return responses.shown(job, call);
     },
   };
@@ -70,8 +70,8 @@ async function put(options: ApiOptions, responses: JobResponses, call: PutCall):
     return { ...spec, ...(key !== undefined && { key }) };
   };
   const shownTo = { namespace, legacySpelling: hasLegacySpelling(body) };
-  if ("id" in ref) return responses.shown(await engine.editJob(namespace, ref, define, contextOf(call)), shownTo);
-  const { job, created } = await engine.upsertJob(namespace, ref.key, define, contextOf(call));
+  if ("id" in ref) return responses.shown(await engine.jobs.edit(namespace, ref, define, contextOf(call)), shownTo);
+  const { job, created } = await engine.jobs.upsert(namespace, ref.key, define, contextOf(call));
   return created ? responses.created(job, shownTo) : responses.shown(job, shownTo);
 }
 
@@ -80,8 +80,8 @@ async function resume({ engine }: ApiOptions, responses: JobResponses, call: Res
   const { namespace, params, ifVersion } = call;
   const ref = jobRef(params.id);
   const { job, missed } = dryRun
-    ? { job: await responses.find(namespace, params.id), missed: await engine.countMissed(namespace, ref) }
-    : await engine.resumeJob(namespace, ref, request, contextOf(call));
+    ? { job: await responses.find(namespace, params.id), missed: await engine.jobs.countMissed(namespace, ref) }
+    : await engine.jobs.resume(namespace, ref, request, contextOf(call));
   if (dryRun && ifVersion !== undefined && job.version !== ifVersion) {
     throw new CarillonError("precondition_failed", `The job has version ${job.version}, not ${ifVersion}.`);
   }

@@ -18,19 +18,19 @@ export function jobHistoryHandlers({ engine }: ApiOptions): HistoryHandlers {
     async listJobVersions({ params, query, namespace }) {
       const ref = jobRef(params.id);
       const list = ["versions", namespace, ref];
-      const page = await engine.listVersions(namespace, ref, pageRequest(query, list, readVersion));
+      const page = await engine.jobs.versions(namespace, ref, pageRequest(query, list, readVersion));
       const body = { versions: page.rows.map(toVersionJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async listJobOccurrences({ params, query, namespace }) {
       const ref = jobRef(params.id);
       const list = ["occurrences", namespace, ref];
-      const page = await engine.listOccurrences(namespace, ref, pageRequest(query, list, readOccurrence));
+      const page = await engine.jobs.occurrences(namespace, ref, pageRequest(query, list, readOccurrence));
       const body = { occurrences: page.rows.map(toOccurrencesJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async listJobUpcoming({ params, query, namespace }) {
-      const fires = await engine.upcoming(namespace, jobRef(params.id), fireCount(query));
+      const fires = await engine.jobs.upcoming(namespace, jobRef(params.id), fireCount(query));
       return { status: 200, body: { fires: fires.map(toFireJson) } };
     },
   };

@@ -42,7 +42,7 @@ export class JobResponses {
   }
 
   async find(namespace: string, id: string): Promise<JobView> {
-    const job = await this.#engine.getJob(namespace, jobRef(id));
+    const job = await this.#engine.jobs.get(namespace, jobRef(id));
     if (job === null) throw notFound(`There is no job ${id}.`);
     return job;
   }

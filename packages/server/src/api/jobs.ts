@@ -20,27 +20,27 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
       const { body, namespace, legacySpelling, receipt } = call;
       const request = normaliseJobRequest(body, momentOf(options, namespace));
       const job = await tracing.enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
-        engine.createJob(namespace, one, receipt),
+        engine.jobs.create(namespace, one, receipt),
       );
       return responses.created(job, { namespace, legacySpelling: legacySpelling || request.hasLegacySpelling });
     },
     async createJobs(call) {
       const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
-        engine.createJobs(call.namespace, specs, receipt),
+        engine.jobs.createMany(call.namespace, specs, receipt),
       );
       return batchResponse(outcomes, call.requestId);
     },
     async listJobs({ query, namespace }) {
       const keys = keysOf(query);
       if (keys !== null) {
-        const jobs = await engine.jobsOfKeys(namespace, keys);
+        const jobs = await engine.jobs.byKeys(namespace, keys);
         return { status: 200, body: { jobs: jobs.map(toJobJson), next_page_token: null } };
       }
       const filter = jobFilter(query);
       const list = ["jobs", namespace, filter, ...orderOf(query)];
       if (query.total !== undefined) refuseTotalWithStatus(query);
-      const page = await engine.listJobs(namespace, filter, pageRequest(query, list));
-      const total = query.total === undefined ? undefined : await engine.totalJobs(namespace, filter, query.total);
+      const page = await engine.jobs.list(namespace, filter, pageRequest(query, list));
+      const total = query.total === undefined ? undefined : await engine.jobs.total(namespace, filter, query.total);
       return {
         status: 200,
         body: {
@@ -77,7 +77,7 @@ export function jobReplays(options: ApiOptions): Replays {
 async function explainOneOff(engine: ApiOptions["engine"], namespace: string, job: JobView) {
   const { lastRun } = job;
   if (lastRun === null || !isOneOff(job) || lastRun.status === "running" || isFinal(lastRun.status)) return null;
-  return engine.explain(namespace, lastRun);
+  return engine.explanations.runView(namespace, lastRun);
 }
 
 function readBatch(

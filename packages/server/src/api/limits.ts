@@ -18,22 +18,22 @@ export function limitHandlers({ engine }: ApiOptions): LimitHandlers {
         ...(key !== undefined && { key }),
       };
       const list = ["limits", namespace, filter];
-      const page = await engine.listLimits(namespace, filter, pageRequest(query, list, readNumber));
+      const page = await engine.limits.list(namespace, filter, pageRequest(query, list, readNumber));
       return { status: 200, body: { limits: page.rows.map(toLimitJson), next_page_token: nextPageToken(page, list) } };
     },
     async getLimit({ params, namespace }) {
-      const limit = await engine.getLimit(namespace, idOf(params.id));
+      const limit = await engine.limits.get(namespace, idOf(params.id));
       if (limit === null) throw unknown(params.id);
       return { status: 200, body: toLimitJson(limit) };
     },
     async updateLimit({ params, namespace, body }) {
       const change = readLimitPatch(body);
-      const limit = await engine.changeLimit(namespace, idOf(params.id), change);
+      const limit = await engine.limits.change(namespace, idOf(params.id), change);
       if (limit === null) throw unknown(params.id);
       return { status: 200, body: toLimitJson(limit) };
     },
     async resumeLimit({ params, namespace }) {
-      const limit = await engine.resumeLimit(namespace, idOf(params.id));
+      const limit = await engine.limits.resume(namespace, idOf(params.id));
       if (limit === null) throw unknown(params.id);
       return { status: 200, body: toLimitJson(limit) };
     },

@@ -12,23 +12,23 @@ export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
   return {
     async listNamespaces({ query }) {
       const list = ["namespaces"];
-      const page = await engine.listNamespaces(pageRequest(query, list, readNamespaceName));
+      const page = await engine.namespaces.list(pageRequest(query, list, readNamespaceName));
       const namespaces = page.rows.map(toNamespaceJson);
       return { status: 200, body: { namespaces, next_page_token: nextPageToken(page, list) } };
     },
     async createNamespace({ body }) {
       const { name, weight } = readNamespaceCreate(body);
-      const made = shown(await engine.createNamespace(name, weight));
+      const made = shown(await engine.namespaces.create(name, weight));
       return { ...made, status: 201, headers: { ...made.headers, Location: `/v1/namespaces/${name}` } };
     },
     async getNamespace({ params }) {
-      const found = await engine.getNamespace(nameOf(params.name));
+      const found = await engine.namespaces.get(nameOf(params.name));
       if (found === null) throw noNamespace(params.name);
       return shown(found);
     },
     async updateNamespace(call) {
       const change = readNamespacePatch(call.body);
-      return shown(await engine.changeNamespace(nameOf(call.params.name), change, contextOf(call)));
+      return shown(await engine.namespaces.change(nameOf(call.params.name), change, contextOf(call)));
     },
   };
 }

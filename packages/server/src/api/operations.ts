@@ -14,22 +14,23 @@ export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
   return {
     async bulkRuns(call) {
       const { dryRun, ...request } = readBulk(await withJobIdInFilter(engine, call.namespace, call.body));
-      if (!dryRun) return startedOperation(await engine.startBulk(call.namespace, request, contextWithReceipt(call)));
-      const { count, isLowerBound } = await engine.countBulk(call.namespace, request);
+      if (!dryRun)
+        return startedOperation(await engine.operations.start(call.namespace, request, contextWithReceipt(call)));
+      const { count, isLowerBound } = await engine.operations.count(call.namespace, request);
       return { status: 200, body: { count, is_least: isLowerBound, dry_run: true } };
     },
     async listOperations({ query, namespace }) {
       const list = ["operations", namespace];
-      const page = await engine.listOperations(namespace, pageRequest(query, list));
+      const page = await engine.operations.list(namespace, pageRequest(query, list));
       const body = { operations: page.rows.map(toOperationJson), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getOperation({ params, namespace }) {
-      return shown(await engine.getOperation(namespace, idOrNotFound("op", params.id)), params.id);
+      return shown(await engine.operations.get(namespace, idOrNotFound("op", params.id)), params.id);
     },
     async abortOperation(call) {
       const { params, namespace } = call;
-      return shown(await engine.abortOperation(namespace, idOrNotFound("op", params.id), contextOf(call)), params.id);
+      return shown(await engine.operations.abort(namespace, idOrNotFound("op", params.id), contextOf(call)), params.id);
     },
   };
 }
@@ -38,7 +39,7 @@ export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
 export function operationReplays({ engine }: ApiOptions): Replays {
   return {
     async bulkRuns({ operation = "" }, { namespace }) {
-      const view = await engine.getOperation(namespace, operation);
+      const view = await engine.operations.get(namespace, operation);
       if (view === null) throw notFound("The operation no longer exists.");
       return startedOperation(view);
     },

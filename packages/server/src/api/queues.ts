@@ -7,9 +7,9 @@ import {
   readQueuePurge,
 } from "@carillon/contract";
 import { boundOf, formatDuration } from "@carillon/core";
-import type { QueuePause, QueueStats, Queues, QueueView } from "@carillon/engine";
+import type { QueuePause, QueueStats, QueueView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { type ApiEngine, type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { startedOperation } from "./operations.js";
@@ -29,49 +29,49 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
       const page = pageRequest(query, list, readAnyName);
       const isCounted = query.include === "stats";
       const pageSize = isCounted ? Math.min(page.pageSize, limits.countedQueues) : page.pageSize;
-      const found = await engine.listQueues(namespace, { ...page, pageSize });
+      const found = await engine.queues.list(namespace, { ...page, pageSize });
       const names = isCounted ? found.rows.map(({ name }) => name) : [];
-      const stats = names.length === 0 ? null : await engine.manyQueueStats(namespace, names);
+      const stats = names.length === 0 ? null : await engine.queues.statsOfMany(namespace, names);
       const queues = found.rows.map((queue) => toQueueJson(queue, stats?.get(queue.name)));
       return { status: 200, body: { queues, next_page_token: nextPageToken(found, list) } };
     },
     async getQueue({ params, namespace }) {
-      const queue = await engine.getQueue(namespace, nameOf(params.name));
+      const queue = await engine.queues.get(namespace, nameOf(params.name));
       if (queue === null) throw unknown(params.name);
       return shown(queue);
     },
     async getQueueStats({ params, namespace }) {
-      const stats = await engine.queueStats(namespace, nameOf(params.name));
+      const stats = await engine.queues.stats(namespace, nameOf(params.name));
       if (stats === null) throw unknown(params.name);
       return { status: 200, body: toQueueStatsJson(stats) };
     },
     async updateQueue(call) {
       const change = readQueuePatch(call.body);
       await refuseNewReserved(engine, call.namespace, call.params.name);
-      return shown(await engine.changeQueue(call.namespace, nameOf(call.params.name), change, contextOf(call)));
+      return shown(await engine.queues.change(call.namespace, nameOf(call.params.name), change, contextOf(call)));
     },
     async pauseQueue(call) {
       const pause = readQueuePause(call.body, now());
       await refuseNewReserved(engine, call.namespace, call.params.name);
-      return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), pause, contextOf(call)));
+      return shown(await engine.queues.pause(call.namespace, nameOf(call.params.name), pause, contextOf(call)));
     },
     async purgeQueue(call) {
       const { params, namespace } = call;
       const { dryRun, ...purge } = readQueuePurge(call.body);
       const name = nameOf(params.name);
       if (dryRun) {
-        const counted = await engine.countPurge(namespace, name, purge);
+        const counted = await engine.operations.countPurge(namespace, name, purge);
         if (counted === null) throw unknown(params.name);
         return { status: 200, body: { count: counted.count, more: counted.isLowerBound, dry_run: true } };
       }
-      const operation = await engine.purgeQueue(namespace, name, purge, contextOf(call));
+      const operation = await engine.operations.purgeQueue(namespace, name, purge, contextOf(call));
       if (operation === null) throw unknown(params.name);
       if (operation.state === "running") return startedOperation(operation);
       return { status: 200, body: { count: operation.done, more: false, dry_run: false } };
     },
     async resumeQueue(call) {
       await refuseNewReserved(engine, call.namespace, call.params.name);
-      return shown(await engine.resumeQueue(call.namespace, nameOf(call.params.name), contextOf(call)));
+      return shown(await engine.queues.resume(call.namespace, nameOf(call.params.name), contextOf(call)));
     },
   };
 }
@@ -79,8 +79,8 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
 const unknown = (name: string): Error => notFound(`There is no queue ${JSON.stringify(name)}.`);
 
 /** Queues with the prefix carillon: can be changed like others, but only the server creates them. */
-async function refuseNewReserved(engine: Pick<Queues, "getQueue">, namespace: string, name: string): Promise<void> {
-  if (name.startsWith("carillon:") && (await engine.getQueue(namespace, nameOf(name))) === null) throw unknown(name);
+async function refuseNewReserved(engine: Pick<ApiEngine, "queues">, namespace: string, name: string): Promise<void> {
+  if (name.startsWith("carillon:") && (await engine.queues.get(namespace, nameOf(name))) === null) throw unknown(name);
 }
 
 function nameOf(text: string): string {

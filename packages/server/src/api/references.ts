@@ -1,7 +1,8 @@
 import { anyNamePattern, keyPattern, limits, plainNameLength, plainNamePattern } from "@carillon/contract";
 import { CarillonError, formatId, type IdPrefix, parseId } from "@carillon/core";
-import type { EngineApi, JobRef } from "@carillon/engine";
+import type { JobRef } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
+import type { ApiEngine } from "./http/handler.js";
 
 // How addresses and filters name things. A text that cannot be a name or an id is answered like one that does not exist: 404.
 
@@ -46,11 +47,9 @@ interface JobFiltered {
   readonly job_id?: string;
 }
 
-type JobReader = Pick<EngineApi, "getJob">;
-
 /** The filter with the id of its job, if job_id is @ and a key. Other values are validated with the rest of the filter. */
 export async function withJobId<Filter extends JobFiltered>(
-  engine: JobReader,
+  engine: Pick<ApiEngine, "jobs">,
   namespace: string,
   filter: Filter,
 ): Promise<Filter> {
@@ -60,16 +59,20 @@ export async function withJobId<Filter extends JobFiltered>(
 }
 
 /** The same for a body that has such a filter and is not validated yet. */
-export async function withJobIdInFilter(engine: JobReader, namespace: string, body: unknown): Promise<unknown> {
+export async function withJobIdInFilter(
+  engine: Pick<ApiEngine, "jobs">,
+  namespace: string,
+  body: unknown,
+): Promise<unknown> {
   if (!isObject(body) || !isObject(body["filter"])) return body;
   return { ...body, filter: await withJobId(engine, namespace, body["filter"]) };
 }
 
 /** The id of a job. A job named by its id need not exist: its runs are kept longer. */
-export async function jobIdOf(engine: JobReader, namespace: string, text: string): Promise<string> {
+export async function jobIdOf(engine: Pick<ApiEngine, "jobs">, namespace: string, text: string): Promise<string> {
   const ref = jobRef(text);
   if ("id" in ref) return formatId("job", ref.id);
-  const job = await engine.getJob(namespace, ref);
+  const job = await engine.jobs.get(namespace, ref);
   if (job === null) throw notFound(`There is no job ${text}.`);
   return formatId("job", job.id);
 }

@@ -12,19 +12,19 @@ export function runChangeHandlers(options: ApiOptions): RunChangeHandlers {
   const jobs = new JobResponses(options);
   return {
     async cancelRun({ params, namespace }) {
-      return { status: 200, body: toRunJson(await engine.cancelRun(namespace, idOrNotFound("run", params.id))) };
+      return { status: 200, body: toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))) };
     },
     async rescheduleRun({ params, namespace, body }) {
       const at = readReschedule(body, momentOf(options, namespace));
       return {
         status: 200,
-        body: toRunJson(await engine.rescheduleRun(namespace, idOrNotFound("run", params.id), at)),
+        body: toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)),
       };
     },
     async retryRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
-      const { run, isNew } = await engine.retryRun(call.namespace, id, request, contextWithReceipt(call));
+      const { run, isNew } = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
       return runOrExistingResponse(run, isNew);
     },
     async retryJob(call) {
@@ -32,13 +32,18 @@ export function runChangeHandlers(options: ApiOptions): RunChangeHandlers {
       const { lastRun } = await jobs.find(namespace, params.id);
       if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
       const request = readRunRepeat(call.body);
-      const { run, isNew } = await engine.retryRun(namespace, lastRun.id, request, contextWithReceipt(call));
+      const { run, isNew } = await engine.deadLetters.retryRun(
+        namespace,
+        lastRun.id,
+        request,
+        contextWithReceipt(call),
+      );
       return runOrExistingResponse(run, isNew);
     },
     async replayRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
-      return newRunResponse(await engine.replayRun(call.namespace, id, request, contextWithReceipt(call)));
+      return newRunResponse(await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call)));
     },
   };
 }

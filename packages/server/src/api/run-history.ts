@@ -14,7 +14,7 @@ export function runHistoryHandlers({
   engine,
 }: ApiOptions): Pick<Handlers, "listRunAttempts" | "listRunEvents" | "getJobStats"> {
   const find = async (namespace: string, text: string): Promise<RunView> => {
-    const run = await engine.getRun(namespace, idOrNotFound("run", text));
+    const run = await engine.runs.get(namespace, idOrNotFound("run", text));
     if (run === null) throw notFound(`There is no run ${text}.`);
     return run;
   };
@@ -24,10 +24,13 @@ export function runHistoryHandlers({
     },
     async listRunEvents({ params, namespace }) {
       const run = await find(namespace, params.id);
-      return { status: 200, body: { events: toEventsJson(run, await engine.redrivesOf(namespace, run.id)) } };
+      return {
+        status: 200,
+        body: { events: toEventsJson(run, await engine.deadLetters.redrivesOf(namespace, run.id)) },
+      };
     },
     async getJobStats({ params, namespace }) {
-      return { status: 200, body: toStatsJson(await engine.jobStats(namespace, jobRef(params.id))) };
+      return { status: 200, body: toStatsJson(await engine.jobs.stats(namespace, jobRef(params.id))) };
     },
   };
 }

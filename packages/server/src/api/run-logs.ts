@@ -18,7 +18,7 @@ export function runLogHandlers({ engine }: ApiOptions): Pick<Handlers, "listRunL
       const { pageSize, after } = pageRequest(query, list, readPosition);
       const position = positionOf(after);
       const isFollowing = follow === "true";
-      const page = await engine.readLogs(namespace, id, {
+      const page = await engine.runs.logs(namespace, id, {
         pageSize,
         after: position,
         ...(level !== undefined && { level }),

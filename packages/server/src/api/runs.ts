@@ -9,7 +9,7 @@ import {
   type RunListQuery,
 } from "@carillon/contract";
 import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
-import type { Effect, EngineApi, EnqueuedRun, RunView } from "@carillon/engine";
+import type { Effect, EnqueuedRun, RunView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
 import { notFound, toProblem } from "./http/errors.js";
@@ -46,7 +46,7 @@ export function runHandlers(options: ApiOptions): RunHandlers {
     async getRun(call) {
       const { params, namespace } = call;
       const waitMs = readWait(call.query);
-      const found = await engine.getRun(namespace, idOrNotFound("run", params.id));
+      const found = await engine.runs.get(namespace, idOrNotFound("run", params.id));
       if (found === null) throw notFound(`There is no run ${params.id}.`);
       const run = await awaitEnd(engine, call, found, waitMs);
       return { status: 200, body: toRunJson(run, await factsOf(engine, namespace, run)) };
@@ -54,7 +54,7 @@ export function runHandlers(options: ApiOptions): RunHandlers {
     async runJobNow(call) {
       const waitMs = readWait(call.query);
       const request = readRunNow(call.body);
-      const run = await engine.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
+      const run = await engine.jobs.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
       return newRunResponse(await awaitEnd(engine, call, run, waitMs));
     },
     async createRun(call) {
@@ -62,13 +62,13 @@ export function runHandlers(options: ApiOptions): RunHandlers {
       const waitMs = readWait(call.query);
       const spec = readRunCreate(body, momentOf(options, namespace));
       const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
-        engine.enqueueShown(namespace, one, receipt),
+        engine.enqueuer.enqueueAndRead(namespace, one, receipt),
       );
       return runOrExistingResponse(await awaitEnd(engine, call, run, waitMs), isNew);
     },
     async createRuns(call) {
       const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
-        engine.enqueueMany(call.namespace, specs, receipt),
+        engine.enqueuer.enqueueMany(call.namespace, specs, receipt),
       );
       return batchResponse(outcomes, call.requestId);
     },
@@ -80,7 +80,7 @@ export function runReplays(options: ApiOptions): Replays {
   const { engine } = options;
   const runOf = async ({ runs = [] }: Effect, namespace: string): Promise<RunView> => {
     const id = runs[0]?.id ?? "";
-    const run = await engine.getRun(namespace, id);
+    const run = await engine.runs.get(namespace, id);
     if (run === null) throw notFound(`The run ${formatId("run", id)} no longer exists.`);
     return run;
   };
@@ -124,15 +124,15 @@ function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string): Api
 
 async function factsOf(engine: ApiEngine, namespace: string, run: RunView): Promise<RunFacts> {
   if (run.status === "running") return {};
-  if (!isFinal(run.status)) return { waitingOn: await engine.explain(namespace, run) };
+  if (!isFinal(run.status)) return { waitingOn: await engine.explanations.runView(namespace, run) };
   if (run.status !== "failed") return {};
-  const redrives = await engine.redrivesOf(namespace, run.id);
+  const redrives = await engine.deadLetters.redrivesOf(namespace, run.id);
   return { retriedAs: redrives.find(({ kind }) => kind === "retry")?.runId ?? null };
 }
 
 /** One page of runs: of the namespace, or of one job. */
 export async function listRuns(
-  engine: EngineApi,
+  engine: ApiEngine,
   namespace: string,
   query: RunListQuery,
   jobId?: string,
@@ -140,8 +140,8 @@ export async function listRuns(
   const filter = runFilter(query, jobId);
   if (filter === undefined) return { status: 200, body: noRuns(query) };
   const list = ["runs", namespace, filter, ...orderOf(query)];
-  const page = await engine.listRuns(namespace, filter, pageRequest(query, list));
-  const total = query.total === undefined ? undefined : await engine.totalRuns(namespace, filter, query.total);
+  const page = await engine.runs.list(namespace, filter, pageRequest(query, list));
+  const total = query.total === undefined ? undefined : await engine.runs.total(namespace, filter, query.total);
   return {
     status: 200,
     body: {
@@ -177,12 +177,12 @@ function readWait({ wait }: AwaitCall["query"]): DurationMs {
 
 /** The run after its end, or as it is when the time is over. */
 async function awaitEnd(
-  engine: Pick<ApiEngine, "awaitRun" | "getRun">,
+  engine: Pick<ApiEngine, "runs">,
   { namespace, signal }: AwaitCall,
   run: RunView,
   waitMs: DurationMs,
 ): Promise<RunView> {
   if (waitMs <= 0 || isFinal(run.status)) return run;
-  const ended = await engine.awaitRun(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
-  return ended ?? (await engine.getRun(namespace, run.id)) ?? run;
+  const ended = await engine.runs.wait(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
+  return ended ?? (await engine.runs.get(namespace, run.id)) ?? run;
 }

@@ -66,7 +66,7 @@ async function crowdedSecond(
   at: Instant,
 ): Promise<JobWarning[]> {
   if ("jitterMs" in schedule && (schedule.jitterMs ?? 0) > 0) return [];
-  const fires = await engine.firesAt(namespace, at);
+  const fires = await engine.forecasts.firesAt(namespace, at);
   if (fires < minCrowdedJobs) return [];
   const count = fires >= 1_000 ? "1,000 or more" : String(fires);
   const jitterMs = proposedJitterMs(schedule);
@@ -86,7 +86,7 @@ function proposedJitterMs(schedule: ScheduleSpec): DurationMs | null {
 }
 
 async function unservedTask(engine: ApiEngine, namespace: string, spec: JobSpec): Promise<JobWarning[]> {
-  const unserved = await engine.whyUnserved(namespace, spec);
+  const unserved = await engine.workers.whyUnserved(namespace, spec);
   return unserved === null ? [] : [{ code: unserved.code, detail: unserved.detail }];
 }
 
@@ -110,7 +110,7 @@ async function knownCalendars(engine: ApiEngine, namespace: string, schedule: Sc
   const calendars = await calendarsOf(engine, namespace, schedule);
   const isKnown = calendarNames(schedule).every((name) => calendars.has(name));
   if (isKnown || !("calendars" in schedule)) return calendars;
-  const { rows } = await engine.listCalendars(namespace, { pageSize: limits.pageSize });
+  const { rows } = await engine.calendars.list(namespace, { pageSize: limits.pageSize });
   const names = rows.map(({ definition }) => definition.name);
   requireCalendars(schedule.calendars ?? {}, [...names, ...calendars.keys()]);
   return calendars;
@@ -218,7 +218,7 @@ const noCalendars: CalendarSet = new Map();
 
 export async function calendarsOf(engine: ApiEngine, namespace: string, schedule: ScheduleSpec): Promise<CalendarSet> {
   const names = calendarNames(schedule);
-  return names.length === 0 ? noCalendars : engine.calendarSet(namespace, names);
+  return names.length === 0 ? noCalendars : engine.calendars.set(namespace, names);
 }
 
 export function fireCount({ count = limits.defaultUpcoming }: { readonly count?: number }): number {

@@ -9,12 +9,12 @@ export function taskHandlers({ engine }: ApiOptions): Pick<Handlers, "listTasks"
   return {
     async listTasks({ query, namespace }) {
       const list = ["tasks", namespace];
-      const page = await engine.listTasks(namespace, pageRequest(query, list, readAnyName));
+      const page = await engine.tasks.list(namespace, pageRequest(query, list, readAnyName));
       return { status: 200, body: { tasks: page.rows.map(toTaskJson), next_page_token: nextPageToken(page, list) } };
     },
     async getTask({ params, namespace }) {
       const name = readAnyName(params.name);
-      const task = name === null ? null : await engine.getTask(namespace, name);
+      const task = name === null ? null : await engine.tasks.get(namespace, name);
       if (task === null)
         throw notFound(
           `There is no task ${JSON.stringify(params.name)}: no worker serves it, and no job or run names it.`,

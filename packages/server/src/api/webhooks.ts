@@ -33,35 +33,35 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
   return {
     async createWebhook({ body, namespace }) {
       const secret = secretOf(randomBytes(secretBytes));
-      const made = await engine.createWebhook(namespace, readWebhookCreate(body, refuseTarget), secret);
+      const made = await engine.webhooks.create(namespace, readWebhookCreate(body, refuseTarget), secret);
       const Location = `/v1/webhooks/${formatId("whk", made.id)}`;
       return { status: 201, body: { ...toWebhookJson(made), secret }, headers: { ...etag(made), Location } };
     },
     async listWebhooks({ query, namespace }) {
       const list = ["webhooks", namespace];
-      const page = await engine.listWebhooks(namespace, pageRequest(query, list));
+      const page = await engine.webhooks.list(namespace, pageRequest(query, list));
       return {
         status: 200,
         body: { webhooks: page.rows.map(toWebhookJson), next_page_token: nextPageToken(page, list) },
       };
     },
     async getWebhook({ params, namespace }) {
-      const found = await engine.getWebhook(namespace, idOf(params));
+      const found = await engine.webhooks.get(namespace, idOf(params));
       if (found === null) throw notFound(`There is no webhook endpoint ${params.id}.`);
       return shown(found);
     },
     async updateWebhook(call) {
       const change = readWebhookPatch(call.body, refuseTarget);
-      return shown(await engine.changeWebhook(call.namespace, idOf(call.params), change, contextOf(call)));
+      return shown(await engine.webhooks.change(call.namespace, idOf(call.params), change, contextOf(call)));
     },
     async deleteWebhook({ params, namespace }) {
-      await engine.deleteWebhook(namespace, idOf(params));
+      await engine.webhooks.delete(namespace, idOf(params));
       return { status: 204 };
     },
     async rotateWebhookSecret({ params, body, namespace }) {
       const { overlapMs } = readWebhookRotate(body);
       const secret = secretOf(randomBytes(secretBytes));
-      const changed = await engine.rotateWebhookSecret(namespace, idOf(params), secret, overlapMs);
+      const changed = await engine.webhooks.rotateSecret(namespace, idOf(params), secret, overlapMs);
       return { status: 200, body: { ...toWebhookJson(changed), secret }, headers: etag(changed) };
     },
   };
@@ -70,21 +70,21 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
 function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
   return {
     async testWebhook({ params, namespace }) {
-      return { status: 202, body: toDeliveryJson(await engine.testWebhook(namespace, idOf(params))) };
+      return { status: 202, body: toDeliveryJson(await engine.webhooks.test(namespace, idOf(params))) };
     },
     async listDeliveries({ params, query, namespace }) {
       const id = idOf(params);
       const list = ["deliveries", namespace, id];
-      const page = await engine.listDeliveries(namespace, id, pageRequest(query, list));
+      const page = await engine.webhooks.deliveries(namespace, id, pageRequest(query, list));
       const deliveries = page.rows.map(toDeliveryJson);
       return { status: 200, body: { deliveries, next_page_token: nextPageToken(page, list) } };
     },
     async getDelivery({ params, namespace }) {
-      const run = await engine.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
+      const run = await engine.webhooks.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
       return { status: 200, body: toDeliveryJson(run) };
     },
     async redeliver({ params, namespace }) {
-      const run = await engine.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
+      const run = await engine.webhooks.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
       return { status: 202, body: toDeliveryJson(run) };
     },
   };
@@ -93,7 +93,7 @@ function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
 function secretHandlers({ engine }: ApiOptions): SecretHandlers {
   return {
     async getCallbackSecret({ namespace }) {
-      const found = await engine.getCallbackSecret(namespace);
+      const found = await engine.callbackSecrets.get(namespace);
       if (found === null)
         throw notFound("The namespace has no secret for callbacks yet; the first callback creates one.");
       return { status: 200, body: toCallbackSecretJson(found) };
@@ -101,7 +101,7 @@ function secretHandlers({ engine }: ApiOptions): SecretHandlers {
     async rotateCallbackSecret({ body, namespace }) {
       const { overlapMs } = readWebhookRotate(body);
       const secret = secretOf(randomBytes(secretBytes));
-      const made = await engine.rotateCallbackSecret(namespace, secret, overlapMs);
+      const made = await engine.callbackSecrets.rotate(namespace, secret, overlapMs);
       return { status: 200, body: { ...toCallbackSecretJson(made), secret } };
     },
   };

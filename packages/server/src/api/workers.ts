@@ -22,18 +22,18 @@ export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
   const setState =
     (state: WorkerState) =>
     async ({ params, namespace }: WorkerCall): Promise<ApiResponse> =>
-      workerResponse(params.id, await engine.askWorker(namespace, idOrNotFound("wrk", params.id), state));
+      workerResponse(params.id, await engine.workers.requestState(namespace, idOrNotFound("wrk", params.id), state));
   return {
     async listWorkers({ query, namespace }) {
       const list = ["workers", namespace];
-      const page = await engine.listWorkers(namespace, pageRequest(query, list));
+      const page = await engine.workers.list(namespace, pageRequest(query, list));
       return {
         status: 200,
         body: { workers: page.rows.map(toWorkerJson), next_page_token: nextPageToken(page, list) },
       };
     },
     async getWorker({ params, namespace }) {
-      return workerResponse(params.id, await engine.getWorker(namespace, idOrNotFound("wrk", params.id)));
+      return workerResponse(params.id, await engine.workers.get(namespace, idOrNotFound("wrk", params.id)));
     },
     listWorkerRuns({ params, query, namespace }) {
       return listRuns(engine, namespace, { ...query, worker_id: idOrNotFound("wrk", params.id) });

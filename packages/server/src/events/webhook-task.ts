@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Instant, webhookTask } from "@carillon/core";
-import type { WebhookDelivery, WebhookTarget, Webhooks } from "@carillon/engine";
+import type { CallbackSecrets, WebhookDelivery, WebhookTarget, Webhooks } from "@carillon/engine";
 import { type HttpAnswer, NonRetryableError, RetryAfterError, type Task, type TaskContext } from "@carillon/worker";
 import { type DeliveryOutcome, asStatusError, secretBytes, secretOf, signedHeaders } from "./webhook-delivery.js";
 
@@ -13,7 +13,8 @@ export type Post = (request: {
 }) => Promise<HttpAnswer>;
 
 export interface WebhookTaskOptions {
-  readonly webhooks: Pick<Webhooks, "webhookTarget" | "noteDelivery" | "callbackSecrets">;
+  readonly webhooks: Pick<Webhooks, "target" | "noteDelivery">;
+  readonly callbackSecrets: Pick<CallbackSecrets, "signing">;
   /** The namespace of the messages: its secret signs callbacks. */
   readonly namespace: string;
   readonly post: Post;
@@ -40,14 +41,14 @@ export function webhookSender(options: WebhookTaskOptions): Task {
 }
 
 async function targetOf(
-  { webhooks, namespace, onDelivery }: WebhookTaskOptions,
+  { webhooks, callbackSecrets, namespace, onDelivery }: WebhookTaskOptions,
   delivery: WebhookDelivery,
 ): Promise<WebhookTarget> {
   if (delivery.endpointId === null) {
-    const secrets = await webhooks.callbackSecrets(namespace, secretOf(randomBytes(secretBytes)));
+    const secrets = await callbackSecrets.signing(namespace, secretOf(randomBytes(secretBytes)));
     return { url: delivery.url ?? "", isEnabled: true, secrets };
   }
-  const target = await webhooks.webhookTarget(delivery.endpointId);
+  const target = await webhooks.target(delivery.endpointId);
   const isTest = delivery.message.type === "webhook.test";
   if (target !== null && (target.isEnabled || isTest)) return target;
   onDelivery("disabled");

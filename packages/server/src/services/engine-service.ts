@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
-import { type Database, type Engine, type EngineEvent, type EtcdOptions, createEngine } from "@carillon/engine";
+import { type Database, Engine, type EngineEvent, type EtcdOptions } from "@carillon/engine";
 import type { Config } from "../config/options.js";
 import type { NodeContext, Service } from "./service.js";
 
@@ -36,7 +36,7 @@ export class EngineService implements Service {
     if (this.#engine !== null) return;
     const { config, version } = this.#context;
     const database = this.#options.database();
-    const engine = createEngine({
+    const engine = new Engine({
       database,
       clock: systemClock,
       timers: systemTimers,

@@ -69,7 +69,7 @@ export class Node implements Service {
       onDelivery: metrics.webhookDelivery,
     });
     const api = new ApiService(context, {
-      engine: () => engine.engine.api,
+      engine: () => engine.engine,
       workers: () => engine.engine.workerApi,
       database,
       metrics: () => metrics,

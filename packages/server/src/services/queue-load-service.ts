@@ -1,5 +1,5 @@
 import { systemTimers } from "@carillon/core";
-import type { Engine, Namespaces, Queues } from "@carillon/engine";
+import type { Engine } from "@carillon/engine";
 import type { QueueLoad, ExportLoads } from "../metrics/queue-metrics.js";
 import type { NodeContext, Service } from "./service.js";
 
@@ -44,7 +44,7 @@ export class QueueLoadService implements Service {
 
   async #read(): Promise<void> {
     const engine = this.#engine();
-    this.#exportLoads(engine.isElected ? await readLoads(engine.api) : null);
+    this.#exportLoads(engine.isElected ? await readLoads(engine) : null);
   }
 }
 
@@ -52,14 +52,14 @@ export class QueueLoadService implements Service {
 const maxQueues = 200;
 
 /** The load of each queue, of all namespaces. */
-async function readLoads(engine: Pick<Namespaces & Queues, "listNamespaces" | "listQueues" | "manyQueueStats">) {
+async function readLoads(engine: Pick<Engine, "namespaces" | "queues">) {
   const loads: QueueLoad[] = [];
-  const { rows: namespaces } = await engine.listNamespaces({ pageSize: maxQueues });
+  const { rows: namespaces } = await engine.namespaces.list({ pageSize: maxQueues });
   for (const { name: namespace } of namespaces) {
     if (loads.length >= maxQueues) return loads;
-    const { rows: queues } = await engine.listQueues(namespace, { pageSize: maxQueues - loads.length });
+    const { rows: queues } = await engine.queues.list(namespace, { pageSize: maxQueues - loads.length });
     const names = queues.map(({ name }) => name);
-    const stats = await engine.manyQueueStats(namespace, names);
+    const stats = await engine.queues.statsOfMany(namespace, names);
     for (const queue of names) {
       const own = stats.get(queue);
       if (own !== undefined) loads.push({ namespace, queue, ...own });

@@ -59,7 +59,7 @@ export class WebhookService implements Service {
   }
 
   async #scan(): Promise<void> {
-    const { rows } = await this.#options.engine().api.listNamespaces({ pageSize: 1_000 });
+    const { rows } = await this.#options.engine().namespaces.list({ pageSize: 1_000 });
     for (const { name } of rows) {
       if (this.#workers.has(name) || this.#isStopped) continue;
       const worker = this.#workerFor(name);
@@ -71,11 +71,12 @@ export class WebhookService implements Service {
   #workerFor(namespace: string): Worker {
     const { config, logger, version } = this.#context;
     const engine = this.#options.engine();
+    const { webhooks, callbackSecrets } = engine;
     const post = guardedPost(new AddressRules(config.outboundAllowlist ?? []));
     const { now, onDelivery } = this.#options;
     return new Worker({
       transport: new LocalTransport(engine.gateway, { namespace, nodeId: () => engine.nodeId }),
-      tasks: [webhookSender({ webhooks: engine.api, namespace, post, now, version, onDelivery })],
+      tasks: [webhookSender({ webhooks, callbackSecrets, namespace, post, now, version, onDelivery })],
       name: `${config.nodeName ?? hostname()}/webhooks`,
       queues: [webhookQueue],
       slots,

@@ -55,7 +55,12 @@ export function nodeExecutors(
 ): readonly Executor[] {
   if (workerSlots === 0) return [];
   const callbackBase = (): string | null => publicUrl ?? url();
-  const host = createExecutorHost({ timers: nodeTimers, env, outboundAllow: outboundAllowlist ?? [], callbackBase });
+  const host = createExecutorHost({
+    timers: nodeTimers,
+    env,
+    outboundAllowlist: outboundAllowlist ?? [],
+    callbackBase,
+  });
   const hasMail = (env["CARILLON_SMTP_URL"] ?? "") !== "";
   return [httpExecutor(host), ...(hasMail ? [emailExecutor(host)] : [])];
 }

@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs, parseDuration, similarWord } from "@carillon/core";
+import { CarillonError, type DurationMs, isObject, parseDuration, similarWord } from "@carillon/core";
 import { NonRetryableError } from "../runtime/errors.js";
 import type { PayloadFault } from "./executor.js";
 
@@ -40,8 +40,8 @@ export class PayloadReader {
     this.#task = task;
     this.#pointer = pointer;
     this.#faults = faults;
-    this.#fields = isFields(payload) ? payload : {};
-    if (!isFields(payload) && payload !== null && payload !== undefined) this.#add("", "must be an object");
+    this.#fields = isObject(payload) ? payload : {};
+    if (!isObject(payload) && payload !== null && payload !== undefined) this.#add("", "must be an object");
   }
 
   has(name: string): boolean {
@@ -99,7 +99,7 @@ export class PayloadReader {
   texts(name: string, maxBytes = maxTextLength): Readonly<Record<string, string>> {
     const value = this.value(name);
     if (value === undefined) return {};
-    if (!isFields(value) || Object.values(value).some((one) => typeof one !== "string")) {
+    if (!isObject(value) || Object.values(value).some((one) => typeof one !== "string")) {
       this.fault(name, "must be an object of texts");
       return {};
     }
@@ -185,10 +185,6 @@ export function faultsOf(read: (payload: unknown) => unknown, payload: unknown):
     if (error instanceof PayloadError) return error.faults;
     throw error;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function escaped(name: string): string {

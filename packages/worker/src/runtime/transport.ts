@@ -1,5 +1,13 @@
 import type { TaskDefaults } from "@carillon/client";
-import type { Assignment, Completion, DurationMs, NoteAnswer, RunNote, StopOrder } from "@carillon/core";
+import {
+  type Assignment,
+  type Completion,
+  type DurationMs,
+  type NoteAnswer,
+  present,
+  type RunNote,
+  type StopOrder,
+} from "@carillon/core";
 import type { Task } from "./task.js";
 
 export interface Registration {
@@ -69,9 +77,10 @@ export interface Transport {
   isSessionLost(error: unknown): boolean;
 }
 
-type RegisteringWorker = Omit<Registration, "tasks" | "versions" | "weights" | "defaults"> & {
+/** A worker before its tasks are reduced to what the server must know of them. */
+export interface RegisteringWorker extends Omit<Registration, "tasks" | "versions" | "weights" | "defaults"> {
   readonly tasks: readonly Task[];
-};
+}
 
 /** Slots by task, for tasks whose runs use more than one, capped at the worker's slots. Null if there are none. */
 export function taskWeights({
@@ -94,9 +103,7 @@ export function toRegistration(worker: RegisteringWorker): Registration {
     queues,
     slots,
     tasks: [...new Set(tasks.map((task) => task.name))],
-    ...(namespaces !== undefined && { namespaces }),
-    ...(ahead !== undefined && { ahead }),
-    ...(labels !== undefined && { labels }),
+    ...present({ namespaces, ahead, labels }),
     ...(versioned.length > 0 && { versions }),
     ...(weights !== null && { weights: Object.fromEntries(weights) }),
     ...(withDefaults.length > 0 && { defaults }),

@@ -4,24 +4,11 @@ import { type ActiveRun, type FailedAttemptEvent, HeldRuns } from "./held-runs.j
 import { ResultReporter, StartReporter } from "./reporter.js";
 import { StateSender } from "./state-sender.js";
 import { type IgnoredSignalEvent, IgnoredSignalMonitor } from "./stop-signal.js";
-import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
-import { toRegistration, type Transport } from "./transport.js";
+import { type RegisteringWorker, toRegistration, type Transport } from "./transport.js";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends RegisteringWorker {
   readonly transport: Transport;
-  readonly tasks: readonly Task[];
-  readonly name: string;
-  /** The namespaces whose runs it takes, `*` alone for all; left out: its own. */
-  readonly namespaces?: readonly string[];
-  readonly queues: readonly string[];
-  readonly slots: number;
-  /** Labels of the worker; runs may require some of them. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Its machine may be reclaimed at any time: it gets only runs that allow that. */
-  readonly isSpot?: boolean;
-  /** How many runs may be queued here beyond the slots; left out: as many as the worker completes in 50 ms. */
-  readonly ahead?: number;
   readonly timers: WorkerTimers;
   readonly onEvent?: (event: WorkerEvent) => void;
 }

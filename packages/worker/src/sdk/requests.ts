@@ -1,7 +1,7 @@
 import type { JobCreate, RetryRequest, RunCreate, TaskDefaults } from "@carillon/client";
-import { CarillonError } from "@carillon/core";
+import { CarillonError, present } from "@carillon/core";
 import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./app.js";
-import { type BreakerOptions, type RetryOptions, type RunDefaults, validatePayload, omitUndefined } from "./task.js";
+import { type BreakerOptions, type RetryOptions, type RunDefaults, validatePayload } from "./task.js";
 
 /** Converts an enqueue call to a request body. Validates the payload with the schema of the task. */
 export async function runRequest<Input>(
@@ -10,15 +10,15 @@ export async function runRequest<Input>(
   options: EnqueueOptions,
 ): Promise<RunCreate> {
   const { labels, owner, dedupe, delay, runAt } = options;
-  return omitUndefined({
+  return present({
     task: taskName(task),
     payload: await payloadValue(task, payload),
-    ...wireDefaults({ ...taskDefaults(task), ...omitUndefined(options) }),
+    ...wireDefaults({ ...taskDefaults(task), ...present(options) }),
     delay,
     run_at: runAt?.toISOString(),
     labels: labels && { ...labels },
     owner,
-    dedupe: dedupe && omitUndefined({ key: dedupe.key, on: dedupe.on, window: dedupe.window }),
+    dedupe: dedupe && present({ key: dedupe.key, on: dedupe.on, window: dedupe.window }),
   });
 }
 
@@ -29,11 +29,11 @@ export async function jobRequest<Input>(
 ): Promise<JobCreate> {
   const { payload, overlap, misfire, misfireThreshold, catchupWindow, catchupLimit, catchupRate } = options;
   const { labels, owner } = options;
-  return omitUndefined({
+  return present({
     task: taskName(task),
     payload: await payloadValue(task, payload),
     schedule: wireSchedule(options),
-    ...wireDefaults({ ...taskDefaults(task), ...omitUndefined(options) }),
+    ...wireDefaults({ ...taskDefaults(task), ...present(options) }),
     overlap,
     misfire,
     misfire_threshold: misfireThreshold,
@@ -48,7 +48,7 @@ export async function jobRequest<Input>(
 function wireSchedule(options: Omit<ScheduleOptions<never>, "payload">): NonNullable<JobCreate["schedule"]> {
   const { cron, every, at, manual, after, mode, timeZone, dayMatch, dst, jitter, startsAt, endsAt, maxRuns } = options;
   const { exclude, only, roll } = options.calendars ?? {};
-  return omitUndefined({
+  return present({
     cron,
     every,
     at: at?.toISOString(),
@@ -62,7 +62,7 @@ function wireSchedule(options: Omit<ScheduleOptions<never>, "payload">): NonNull
     starts_at: startsAt?.toISOString(),
     ends_at: endsAt?.toISOString(),
     max_runs: maxRuns,
-    calendars: options.calendars && omitUndefined({ exclude: exclude && [...exclude], only: only && [...only], roll }),
+    calendars: options.calendars && present({ exclude: exclude && [...exclude], only: only && [...only], roll }),
   });
 }
 
@@ -98,12 +98,12 @@ function toJson(task: TaskReference<never>, payload: unknown): string {
 /** Converts the run options of a task, a run or a job to their names on the wire. */
 export function wireDefaults(defaults: RunDefaults): TaskDefaults {
   const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot, sla } = defaults;
-  return omitUndefined({
+  return present({
     queue,
     priority,
     timeout,
     deadline,
-    sla: sla && omitUndefined({ start_within: sla.startWithin, finish_within: sla.finishWithin }),
+    sla: sla && present({ start_within: sla.startWithin, finish_within: sla.finishWithin }),
     guarantee,
     retry: retry && wireRetry(retry),
     requires: requires && { ...requires },
@@ -124,7 +124,7 @@ export function wireDefaults(defaults: RunDefaults): TaskDefaults {
 }
 
 function wireRetry({ maxAttempts, backoff, initial, factor, max, jitter, nonRetryable }: RetryOptions): RetryRequest {
-  return omitUndefined({
+  return present({
     max_attempts: maxAttempts,
     backoff,
     initial,
@@ -142,5 +142,5 @@ function wireBreaker({
   minCalls,
   openFor,
 }: BreakerOptions): NonNullable<RunCreate["breaker"]> {
-  return omitUndefined({ name, failure_ratio: failureRatio, window, min_calls: minCalls, open_for: openFor });
+  return present({ name, failure_ratio: failureRatio, window, min_calls: minCalls, open_for: openFor });
 }

@@ -4,6 +4,7 @@ import {
   CarillonError,
   type Guarantee,
   type OrderFailure,
+  present,
 } from "@carillon/core";
 import type { TaskContext } from "../runtime/task.js";
 
@@ -159,7 +160,7 @@ export function task(
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,
-    defaults: omitUndefined({
+    defaults: present({
       queue,
       priority,
       retry,
@@ -174,7 +175,7 @@ export function task(
       callbacks,
       searchable,
     }),
-    traits: omitUndefined({ weight, versions }),
+    traits: present({ weight, versions }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,
     handler: options as unknown as Handler<never, unknown>,
   });
@@ -186,15 +187,6 @@ function checkTraits(name: string, { weight = 1 }: TaskTraits): void {
       "config_invalid",
       `The weight of task ${name} must be a whole number of slots from 1 up, not ${weight}.`,
     );
-}
-
-/** Without the members that are undefined. */
-export function omitUndefined<Given extends object>(
-  given: Given,
-): { [Name in keyof Given]?: Exclude<Given[Name], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Given]?: Exclude<Given[Name], undefined>;
-  };
 }
 
 /** A validator with the interface of standardschema.dev, which zod, valibot, arktype and others implement. */

@@ -18,11 +18,6 @@ import type { Results } from "./results.js";
  */
 export type CallbackTaken = "taken" | "used" | "over" | "unknown";
 
-export interface Callbacks {
-  /** `tokenHash` is the SHA-256 of the token, in hexadecimal. Durable when it is taken. */
-  answerCallback(tokenHash: string, answer: CallbackAnswer): Promise<CallbackTaken>;
-}
-
 const everyMs: DurationMs = 1_000;
 /** A scan for stopped runs reads all that wait; it takes at most a twentieth of the time. */
 const stopsEveryMs: DurationMs = 5_000;
@@ -46,7 +41,7 @@ export class WaitingRuns {
     context.loops.register("callbacks", () => this.tick());
   }
 
-  /** A callback was received. Durable when it is taken, also when the run does not wait yet. */
+  /** A callback was received; `tokenHash` is the SHA-256 of its token, in hexadecimal. Durable when it is taken, also when the run does not wait yet. */
   async answer(tokenHash: string, answer: CallbackAnswer): Promise<CallbackTaken> {
     const { store, now } = this.#context;
     const { callbacks, claims } = store;

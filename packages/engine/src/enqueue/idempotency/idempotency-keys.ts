@@ -1,11 +1,11 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
 import type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "@carillon/store";
+import type { EngineContext } from "../../context.js";
 import type { Receipt } from "../../requests.js";
 
-export interface KeyBookOptions {
-  readonly receipts: ReceiptStore;
-  readonly newId: () => string;
-}
+type IdempotencyContext = Pick<EngineContext, "inNamespace" | "newId"> & {
+  readonly store: { readonly receipts: ReceiptStore };
+};
 
 /** How long a key answers for its call. */
 const keptMs: DurationMs = 86_400_000;
@@ -18,14 +18,21 @@ const mostTries = 5;
  * transaction, so that a repeat finds it whatever died in between; the answer follows.
  */
 export class IdempotencyKeys {
-  readonly #options: KeyBookOptions;
+  readonly #context: IdempotencyContext;
 
-  constructor(options: KeyBookOptions) {
-    this.#options = options;
+  constructor(context: IdempotencyContext) {
+    this.#context = context;
   }
 
-  async begin(namespaceId: number, call: KeyedCall): Promise<BegunCall> {
-    const { receipts, newId } = this.#options;
+  begin(namespace: string, call: KeyedCall): Promise<BegunCall> {
+    return this.#context.inNamespace(namespace, (id) => this.#begin(id, call));
+  }
+
+  async #begin(namespaceId: number, call: KeyedCall): Promise<BegunCall> {
+    const {
+      newId,
+      store: { receipts },
+    } = this.#context;
     const use: KeyUse = { ...call, namespaceId, token: newId() };
     for (let tries = 0; tries < mostTries; tries += 1) {
       if (await receipts.begin(use, keptMs, givenUpMs)) return this.#own(use);
@@ -40,7 +47,7 @@ export class IdempotencyKeys {
   }
 
   #own(use: KeyUse): OwnCall {
-    const { receipts } = this.#options;
+    const { receipts } = this.#context.store;
     return {
       state: "own",
       receipt: {
@@ -74,7 +81,3 @@ export type BegunCall =
   | { readonly state: "effect"; readonly effect: Effect }
   | { readonly state: "busy" }
   | { readonly state: "other" };
-
-export interface Receipts {
-  beginCall(namespace: string, call: KeyedCall): Promise<BegunCall>;
-}

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => h.close());
 
 const allowing = overlapping("allow");
-const runNow = (id: string) => h.api.runNow("default", { id }, { force: true }, actor);
+const runNow = (id: string) => h.engine.jobs.runNow("default", { id }, { force: true }, actor);
 const endNewest = async (id: string): Promise<void> => {
   const run = (await h.runs(id)).at(-1);
   await h.select("delete from carillon.run where id = $1", run?.["id"]);
@@ -89,13 +89,13 @@ describe("the abort of a backfill", () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { perSecond: 10 });
     await h.node.runner.tick();
-    const aborted = await h.api.abortBackfill("default", id, { actor: "ann" });
+    const aborted = await h.engine.backfills.abort("default", id, { actor: "ann" });
     expect(aborted).toMatchObject({ state: "aborted", reason: "asked by ann", made: 1 });
     expect(aborted?.finishedAt).toBeTypeOf("number");
     await h.drain();
     expect(await h.places(job)).toEqual([4]);
-    expect(await h.api.abortBackfill("default", id, actor)).toEqual(aborted);
-    expect(await h.api.abortBackfill("default", h.fence.node, actor)).toBeNull();
+    expect(await h.engine.backfills.abort("default", id, actor)).toEqual(aborted);
+    expect(await h.engine.backfills.abort("default", h.fence.node, actor)).toBeNull();
   });
 
   it("changes nothing when the backfill is done", async () => {
@@ -103,14 +103,14 @@ describe("the abort of a backfill", () => {
     const { id } = await h.start(job, 2);
     await h.drain();
     const done = await h.get(id);
-    expect(await h.api.abortBackfill("default", id, actor)).toEqual(done);
+    expect(await h.engine.backfills.abort("default", id, actor)).toEqual(done);
   });
 
   it("happens at once when the job is cancelled", async () => {
     const job = await h.settledJob(allowing);
     const { id } = await h.start(job, 5, { perSecond: 10 });
     await h.node.runner.tick();
-    await h.api.cancelJob("default", { id: job }, { running: "signal" }, actor);
+    await h.engine.jobs.cancel("default", { id: job }, { running: "signal" }, actor);
     expect(await h.get(id)).toMatchObject({ state: "aborted", reason: "job_cancelled", made: 1 });
     await h.drain();
     expect(await h.runs(job)).toEqual([]);
@@ -131,16 +131,16 @@ describe("backfills of a job", () => {
     const job = await h.settledJob(allowing);
     const ids: string[] = [];
     for (let count = 1; count <= 3; count += 1) ids.unshift((await h.start(job, count)).id);
-    const first = await h.api.listBackfills("default", { id: job }, { pageSize: 2 });
-    const second = await h.api.listBackfills("default", { id: job }, { pageSize: 2, after: first.next ?? "" });
+    const first = await h.engine.backfills.list("default", { id: job }, { pageSize: 2 });
+    const second = await h.engine.backfills.list("default", { id: job }, { pageSize: 2, after: first.next ?? "" });
     expect([...first.rows, ...second.rows].map((one) => one.id)).toEqual(ids);
     expect(second.next).toBeNull();
     await h.select("insert into carillon.namespace (name) values ('elsewhere')");
     const [newest = ""] = ids;
-    expect(await h.api.getBackfill("elsewhere", newest)).toBeNull();
-    expect(await h.api.abortBackfill("elsewhere", newest, actor)).toBeNull();
+    expect(await h.engine.backfills.get("elsewhere", newest)).toBeNull();
+    expect(await h.engine.backfills.abort("elsewhere", newest, actor)).toBeNull();
     expect(await h.get(newest)).toMatchObject({ state: "running" });
-    await expect(h.api.listBackfills("elsewhere", { id: job }, { pageSize: 2 })).rejects.toMatchObject({
+    await expect(h.engine.backfills.list("elsewhere", { id: job }, { pageSize: 2 })).rejects.toMatchObject({
       code: "not_found",
     });
   });

@@ -21,9 +21,9 @@ const ended = (id: string) => (): boolean =>
 
 async function start(over: object): Promise<BackfillView> {
   const last = Math.floor(h.database.clock.now()) - 60_000;
-  const job = await engine.api.createJob("default", spec({ task: "day", schedule: every(last), ...over }));
+  const job = await engine.jobs.create("default", spec({ task: "day", schedule: every(last), ...over }));
   const range = { from: last - 19 * period, to: last };
-  return engine.api.startBackfill("default", { id: job.id }, { ...defaults, ...range }, actor);
+  return engine.backfills.start("default", { id: job.id }, { ...defaults, ...range }, actor);
 }
 
 describe("nodes whose loops run", () => {
@@ -32,9 +32,9 @@ describe("nodes whose loops run", () => {
     for (const { id } of started) await h.until(ended(id));
     await h.until(() => h.countEnds() === 40);
     for (const { id } of started)
-      expect(await engine.api.getBackfill("default", id)).toMatchObject({ state: "done", made: 20, skipped: 0 });
+      expect(await engine.backfills.get("default", id)).toMatchObject({ state: "done", made: 20, skipped: 0 });
     expect(days).toHaveLength(40);
-    const { rows } = await engine.api.listRuns("default", { jobId: started[0]?.jobId ?? "" }, { pageSize: 100 });
+    const { rows } = await engine.runs.list("default", { jobId: started[0]?.jobId ?? "" }, { pageSize: 100 });
     expect(new Set(rows.map((run) => run.trigger.scheduledFor)).size).toBe(20);
     expect(rows[0]?.trigger).toMatchObject({ kind: "backfill", id: started[0]?.id });
   });

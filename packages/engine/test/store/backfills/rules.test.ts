@@ -15,7 +15,7 @@ const iso = (instant: Instant): string => new Date(instant).toISOString();
 
 /** Replaces parts of a definition, as if that had happened so long ago. */
 async function editedAt(id: string, at: Instant, change: Partial<JobSpec>): Promise<void> {
-  await h.api.editJob("default", { id }, (current) => ({ ...current, ...change }), actor);
+  await h.engine.jobs.edit("default", { id }, (current) => ({ ...current, ...change }), actor);
   await h.select(
     `update carillon.job_version set valid_to = $2
      where job_id = $1 and version = (select max(version) from carillon.job_version where job_id = $1)`,
@@ -25,7 +25,7 @@ async function editedAt(id: string, at: Instant, change: Partial<JobSpec>): Prom
 }
 
 const count = (id: string, periods: number): Promise<number> =>
-  h.api.countBackfill("default", { id }, { ...defaults, ...lastOf(h, periods) });
+  h.engine.backfills.count("default", { id }, { ...defaults, ...lastOf(h, periods) });
 
 describe("the definition in force at a past instant", () => {
   it("defines task, payload, queue, priority, policies, labels and owner of the run, up to and including the instant of its change", async () => {
@@ -99,10 +99,10 @@ describe("the calendars in force at a past instant", () => {
   /** A daily job that leaves out a day: first the fourth last one, then, since three days, the second last. */
   async function dailyJob(name: string): Promise<{ job: string; day: (count: number) => Instant }> {
     const day = (days: number): Instant => h.last - days * dayMs;
-    await h.api.putCalendar("default", without(name, day(3)), actor);
+    await h.engine.calendars.put("default", without(name, day(3)), actor);
     const calendars = { exclude: [name] };
     const job = await h.settledJob({ ...allowing, schedule: { ...daily, anchor: day(100), calendars } });
-    await h.api.putCalendar("default", without(name, day(1)), actor);
+    await h.engine.calendars.put("default", without(name, day(1)), actor);
     await h.select(
       "update carillon.calendar_version v set valid_to = $2 from carillon.calendar c where c.id = v.calendar_id and c.name = $1",
       name,
@@ -114,7 +114,7 @@ describe("the calendars in force at a past instant", () => {
   it("define the instants of the range", async () => {
     const { job, day } = await dailyJob("then");
     const range = { from: day(5), to: day(0) };
-    expect(await h.api.countBackfill("default", { id: job }, { ...defaults, ...range })).toBe(4);
+    expect(await h.engine.backfills.count("default", { id: job }, { ...defaults, ...range })).toBe(4);
     await h.select(
       "update carillon.job_due set next_nominal_at = $2, next_fire_at = $2 where job_id = $1",
       job,
@@ -130,7 +130,7 @@ describe("the calendars in force at a past instant", () => {
     const { job, day } = await dailyJob("gone");
     await editedAt(job, day(1), { schedule: { ...daily, anchor: day(100) } });
     const { id } = await h.start(job, 1, { from: day(5), to: day(2) });
-    expect(await h.api.deleteCalendar("default", "gone", actor)).toBe(true);
+    expect(await h.engine.calendars.delete("default", "gone", actor)).toBe(true);
     await h.drain();
     expect(await h.get(id)).toMatchObject({
       state: "aborted",
@@ -157,20 +157,20 @@ describe("the range of a backfill", () => {
 
   it("is refused with more occurrences than one backfill may have", async () => {
     const schedule = { kind: "cron", cron: "* * * * * *", timeZone: "UTC" } as const;
-    const { id } = await h.api.createJob("default", spec({ schedule }));
+    const { id } = await h.engine.jobs.create("default", spec({ schedule }));
     const request = { ...defaults, from: h.last - 1_000_100_000, to: h.last };
-    await expect(h.api.countBackfill("default", { id }, request)).rejects.toThrow(/more than 1000000 occurrences/);
+    await expect(h.engine.backfills.count("default", { id }, request)).rejects.toThrow(/more than 1000000 occurrences/);
   });
 
   it("is refused for a job without a schedule", async () => {
-    const { id } = await h.api.createJob("default", spec());
+    const { id } = await h.engine.jobs.create("default", spec());
     await expect(h.start(id, 3)).rejects.toThrow(/no schedule of its own/);
   });
 
   it("is refused for a job that does not exist or is cancelled", async () => {
     await expect(h.start("0190aaaa-0000-7000-8000-000000000001", 3)).rejects.toMatchObject({ code: "not_found" });
     const job = await h.settledJob();
-    await h.api.cancelJob("default", { id: job }, { running: "signal" }, actor);
+    await h.engine.jobs.cancel("default", { id: job }, { running: "signal" }, actor);
     await expect(h.start(job, 3)).rejects.toMatchObject({ code: "job_ended" });
     await expect(count(job, 3)).rejects.toMatchObject({ code: "job_ended" });
   });

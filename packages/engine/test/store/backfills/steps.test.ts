@@ -41,8 +41,8 @@ describe("a backfill", () => {
   it("is counted without a write", async () => {
     const job = await h.settledJob();
     const request = { ...defaults, ...lastOf(h, 48) };
-    expect(await h.api.countBackfill("default", { id: job }, request)).toBe(48);
-    expect((await h.api.listBackfills("default", { id: job }, { pageSize: 10 })).rows).toEqual([]);
+    expect(await h.engine.backfills.count("default", { id: job }, request)).toBe(48);
+    expect((await h.engine.backfills.list("default", { id: job }, { pageSize: 10 })).rows).toEqual([]);
     expect(await h.select("select id from carillon.backfill where job_id = $1", job)).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe("a backfill", () => {
       [{ from: from + 1, to }, 2],
       [{ from, to: to - 1 }, 2],
     ] as const)
-      expect(await h.api.countBackfill("default", { id: job }, { ...defaults, ...range })).toBe(total);
+      expect(await h.engine.backfills.count("default", { id: job }, { ...defaults, ...range })).toBe(total);
     await h.start(job, 3, { from: from + 1, to: to - 1 });
     await h.drain();
     expect(await h.places(job)).toEqual([1]);
@@ -72,7 +72,7 @@ describe("a backfill", () => {
     }
     expect(made).toEqual([5, 10, 15, 20, 20]);
     h.time.now -= 99;
-    await h.api.abortBackfill("default", id, actor);
+    await h.engine.backfills.abort("default", id, actor);
   });
 
   it("keeps to a rate of less than one in a second", async () => {
@@ -85,7 +85,7 @@ describe("a backfill", () => {
     h.time.now += 1;
     await h.node.runner.tick();
     expect((await h.get(id)).made).toBe(2);
-    await h.api.abortBackfill("default", id, actor);
+    await h.engine.backfills.abort("default", id, actor);
   });
 
   it("has no more live runs than its concurrency", async () => {
@@ -98,7 +98,7 @@ describe("a backfill", () => {
     await h.drain();
     expect(await h.places(job)).toEqual([3, 2]);
     expect(await h.get(id)).toMatchObject({ state: "running", made: 3, through: h.last - 2 * period });
-    await h.api.abortBackfill("default", id, actor);
+    await h.engine.backfills.abort("default", id, actor);
   });
 
   it("passes instants that ran already without spending its rate", async () => {
@@ -114,7 +114,7 @@ describe("a backfill", () => {
   it("does not spend max_runs, and runs while the job is paused and after it completed", async () => {
     const schedule = { kind: "every", everyMs: period, anchor: h.last - 1_000 * period, maxRuns: 1 } as const;
     const job = await h.settledJob({ ...allowing, schedule });
-    await h.api.pauseJob("default", { id: job }, { reason: null, until: null, missed: "none" }, actor);
+    await h.engine.jobs.pause("default", { id: job }, { reason: null, until: null, missed: "none" }, actor);
     await h.start(job, 3);
     await h.drain();
     expect(await h.places(job)).toEqual([2, 1, 0]);
@@ -195,7 +195,7 @@ describe("instants that ran already", () => {
 
   it("include the only run of a one-off job, which can be repeated", async () => {
     const at = h.last;
-    const { id: job } = await h.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const { id: job } = await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     const first = await h.start(job, 2);
     await h.drain();
     expect(await h.get(first.id)).toMatchObject({ total: 1, made: 0, passed: 1 });

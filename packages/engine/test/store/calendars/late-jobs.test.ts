@@ -30,14 +30,14 @@ const firing = { misfireThresholdMs: 30 * dayMs, catchupWindowMs: 30 * dayMs, ov
 
 /** Due every hour since `hoursLate` hours; closed by the new version for all that time, and for the week to come. */
 async function lateJob(name: string): Promise<string> {
-  await h.api.putCalendar("default", closed(name, 300, 301), actor);
+  await h.engine.calendars.put("default", closed(name, 300, 301), actor);
   const schedule: ScheduleSpec = {
     kind: "every",
     everyMs: period,
     anchor: h.last - 1_000 * period,
     calendars: { exclude: [name] },
   };
-  const { id } = await h.api.createJob("default", spec({ schedule, firing }));
+  const { id } = await h.engine.jobs.create("default", spec({ schedule, firing }));
   await h.select("update carillon.job set created_at = created_at - interval '3 days' where id = $1", id);
   await setDue(h, id, h.last - (hoursLate - 1) * period);
   await h.store.calendars.put(1, { definition: closed(name, -20, 7) });
@@ -106,16 +106,16 @@ describe("a job that is late when its calendar closes", () => {
 
   it("fires late occurrences of the old version before a pause, an edit or a cancellation takes effect [INV-11]", async () => {
     const paused = await lateJob("late-pause");
-    await h.api.pauseJob("default", { id: paused }, { reason: null, until: null, missed: "none" }, actor);
+    await h.engine.jobs.pause("default", { id: paused }, { reason: null, until: null, missed: "none" }, actor);
     expect([await fired(paused), await h.ledger(paused)]).toEqual([instants(), []]);
-    expect(await h.api.getJob("default", { id: paused })).toMatchObject({ state: "paused", version: 3 });
+    expect(await h.engine.jobs.get("default", { id: paused })).toMatchObject({ state: "paused", version: 3 });
 
     const edited = await lateJob("late-edit");
-    await h.api.editJob("default", { id: edited }, (job) => ({ ...job, payload: "new" }), actor);
+    await h.engine.jobs.edit("default", { id: edited }, (job) => ({ ...job, payload: "new" }), actor);
     expect([await fired(edited), await h.ledger(edited)]).toEqual([instants(), []]);
 
     const cancelled = await lateJob("late-cancel");
-    await h.api.cancelJob("default", { id: cancelled }, { running: "keep" }, actor);
+    await h.engine.jobs.cancel("default", { id: cancelled }, { running: "keep" }, actor);
     const ended = await h.history(cancelled);
     expect([await fired(cancelled), await h.ledger(cancelled)]).toEqual([[], []]);
     expect(ended.map((run) => run["nominal_at"])).toEqual(instants());

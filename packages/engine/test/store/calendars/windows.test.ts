@@ -51,33 +51,33 @@ const revision = async (): Promise<number> => (await h.store.fires.windows()).re
 describe("a maintenance window", () => {
   it("increases the revision with every change of a maintenance window, and only then", async () => {
     const before = await revision();
-    const put = await h.api.putWindow("default", window("hold", "elsewhere"), actor);
+    const put = await h.engine.windows.put("default", window("hold", "elsewhere"), actor);
     expect(put).toMatchObject({
       created: true,
       window: { window: { scope: { namespace: "default", queue: "elsewhere" } } },
     });
     expect(await revision()).toBe(before + 1);
-    expect(await h.api.putWindow("default", window("hold", "elsewhere"), actor)).toMatchObject({ created: false });
-    expect(await h.api.deleteWindow("default", "hold-elsewhere", actor)).toBe(true);
+    expect(await h.engine.windows.put("default", window("hold", "elsewhere"), actor)).toMatchObject({ created: false });
+    expect(await h.engine.windows.delete("default", "hold-elsewhere", actor)).toBe(true);
     expect(await revision()).toBe(before + 3);
-    expect(await h.api.deleteWindow("default", "hold-elsewhere", actor)).toBe(false);
+    expect(await h.engine.windows.delete("default", "hold-elsewhere", actor)).toBe(false);
     expect(await revision()).toBe(before + 3);
-    expect(await h.api.getWindow("default", "hold-elsewhere")).toBeNull();
+    expect(await h.engine.windows.get("default", "hold-elsewhere")).toBeNull();
   });
 
   it("lists maintenance windows by name", async () => {
-    await h.api.putWindow("default", window("hold", "list-b"), actor);
-    await h.api.putWindow("default", window("hold", "list-a"), actor);
-    const page = await h.api.listWindows("default", { pageSize: 1 });
+    await h.engine.windows.put("default", window("hold", "list-b"), actor);
+    await h.engine.windows.put("default", window("hold", "list-a"), actor);
+    const page = await h.engine.windows.list("default", { pageSize: 1 });
     expect(page).toMatchObject({ rows: [{ window: { name: "hold-list-a" } }], next: "hold-list-a" });
-    for (const name of ["hold-list-a", "hold-list-b"]) await h.api.deleteWindow("default", name, actor);
+    for (const name of ["hold-list-a", "hold-list-b"]) await h.engine.windows.delete("default", name, actor);
   });
 
   it("refuses an invalid maintenance window with all its problems", async () => {
     const backwards = { ...window("hold", "q"), time: { kind: "once", from: 2, to: 1 } } as const;
-    const refused = h.api.putWindow("default", backwards, actor);
+    const refused = h.engine.windows.put("default", backwards, actor);
     await expect(refused).rejects.toMatchObject({ code: "maintenance_window_invalid", items: [{ pointer: "/to" }] });
-    const foreign = h.api.putWindow("default", { ...window("hold", "q"), scope: { namespace: "other" } }, actor);
+    const foreign = h.engine.windows.put("default", { ...window("hold", "q"), scope: { namespace: "other" } }, actor);
     await expect(foreign).rejects.toMatchObject({ code: "maintenance_window_invalid" });
   });
 
@@ -89,11 +89,11 @@ describe("a maintenance window", () => {
     await until("occurrence.skipped", id);
     expect(await h.ledger(id)).toMatchObject([{ reason: "window", from_at: h.last, count: 1 }]);
     expect(await h.runs(id)).toEqual([]);
-    await h.api.deleteWindow("default", "skip-skipping", actor);
+    await h.engine.windows.delete("default", "skip-skipping", actor);
   });
 
   it("holds due occurrences inside a holding window, and fires them when the window is deleted", async () => {
-    await h.api.putWindow("default", window("hold", "holding"), actor);
+    await h.engine.windows.put("default", window("hold", "holding"), actor);
     const id = await h.recurring({ queue: "holding", schedule: every(h.last) });
     scheduler.readShards([shardOf(id, 1_024)]);
     const due = async (): Promise<unknown> => (await h.due(id))["next_fire_at"];
@@ -110,7 +110,7 @@ describe("a day that a calendar closes", () => {
   it("adds a day that a calendar closes to the ledger when the schedule passes it", async () => {
     const today = Math.floor(h.last / day);
     const yesterday = { kind: "dates", ranges: [{ from: today - 1, to: today - 1 }], yearly: [] } as const;
-    await h.api.putCalendar("default", { name: "closed", rules: [yesterday] }, actor);
+    await h.engine.calendars.put("default", { name: "closed", rules: [yesterday] }, actor);
     const daily = {
       kind: "every",
       everyMs: day,

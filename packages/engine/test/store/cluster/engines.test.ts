@@ -1,6 +1,6 @@
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
+import { type Database, Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
 import { createEngineStore } from "../../harness/engine-store.js";
 import { hostPorts, newId } from "../../harness/store-harness.js";
 import { eventually } from "../../../../store/test/store/db/support.js";
@@ -55,7 +55,7 @@ async function start(name: string): Promise<Node> {
   const events = new Events();
   const database = await openDatabase({ url, schema: "carillon", poolSize: 5, ...hostPorts });
   const node = { name, address: null, version: "0" };
-  const engine = createEngine({ database, ...hostPorts, newId, node, alone: false, onEvent: events.take });
+  const engine = new Engine({ database, ...hostPorts, newId, node, alone: false, onEvent: events.take });
   await engine.start();
   nodes.push({ database, engine, events });
   return { database, engine, events };

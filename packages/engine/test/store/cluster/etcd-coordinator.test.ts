@@ -1,6 +1,6 @@
 import { type EtcdServer, etcdIsInstalled, startEtcd } from "@carillon/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ClusterUnderTest, coordinatorConformance } from "../../../../testkit/src/conformance/coordinator.js";
+import { type ClusterUnderTest, coordinatorConformance } from "../../conformance/coordinator.js";
 import type { Coordinator } from "../../../src/cluster/coordinator.js";
 import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
 import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-registry.js";

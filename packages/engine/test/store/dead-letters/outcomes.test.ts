@@ -30,9 +30,9 @@ it("retries a run at the time that its handler requests, not after the backoff",
       throw new RetryAfterError("1h", "full");
     },
   });
-  const job = await engine.api.createJob("default", spec());
+  const job = await engine.jobs.create("default", spec());
   await h.until(() => h.count("run.retrying") === 1);
-  const run = await engine.api.getRun("default", job.id);
+  const run = await engine.runs.get("default", job.id);
   expect(run).toMatchObject({ status: "retrying", attempt: 1 });
   const waitMs = (run?.runAt ?? 0) - (run?.attempts[0]?.endedAt ?? 0);
   expect(waitMs).toBeGreaterThan(3_590_000);
@@ -49,10 +49,10 @@ it("fails a run at once on a non-retryable error, by its class or by its type", 
   const policy = { retry: { nonRetryable: ["RangeError"] } };
   const ids: string[] = [];
   for (const payload of ["class", "type"]) {
-    ids.push((await engine.api.createJob("default", spec({ payload, policy }))).id);
+    ids.push((await engine.jobs.create("default", spec({ payload, policy }))).id);
   }
   await h.until(() => h.countEnds() === 2);
-  for (const id of ids) expect(await engine.api.getRun("default", id)).toMatchObject({ status: "failed", attempt: 1 });
+  for (const id of ids) expect(await engine.runs.get("default", id)).toMatchObject({ status: "failed", attempt: 1 });
   expect(h.count("run.retrying")).toBe(0);
 });
 
@@ -61,14 +61,14 @@ it("ends a run once if its result and a cancellation arrive together [INV-4]", a
   await h.startWorker(engine, journal.task);
   const rounds = 30;
   for (let round = 1; round <= rounds; round++) {
-    const { id } = await engine.api.createJob("default", spec());
+    const { id } = await engine.jobs.create("default", spec());
     await h.until(() => journal.begun === round);
-    const cancelled = engine.api.cancelJob("default", { id }, { running: "signal" }, { actor: null });
+    const cancelled = engine.jobs.cancel("default", { id }, { running: "signal" }, { actor: null });
     if (round % 3 === 0) await new Promise(setImmediate);
     journal.end(round);
     await cancelled.catch(() => undefined);
     await h.until(() => h.countEnds() >= round);
-    expect(["succeeded", "cancelled"]).toContain((await engine.api.getRun("default", id))?.status);
+    expect(["succeeded", "cancelled"]).toContain((await engine.runs.get("default", id))?.status);
   }
   const { rows } = await h.database.query<{ ended: number; live: number }>({
     text: `select (select count(*)::int from carillon.run_history) as ended, (select count(*)::int from carillon.run) as live`,

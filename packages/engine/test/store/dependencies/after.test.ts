@@ -24,7 +24,7 @@ describe("a job with an upstream job", () => {
     await h.processEnds();
     expect(await triggers(down)).toEqual([`after:${first}`, `after:${second}`].sort());
     const [made] = await h.started(down);
-    const run = await h.api.getRun("default", String(made?.["id"]));
+    const run = await h.engine.runs.get("default", String(made?.["id"]));
     expect(run).toMatchObject({ jobId: down, status: "queued", trigger: { kind: "after" } });
     expect(await h.select("select * from carillon.dependency_event where job_id = $1", down)).toEqual([]);
   });
@@ -45,11 +45,11 @@ describe("a job with an upstream job", () => {
   it("counts upstream runs that were cancelled while waiting, expired or lost their worker too often", async () => {
     const up = await h.upstream({ policy: { guarantee: "at_most_once" } });
     const down = await h.waiting([{ job: name(up), on: "finish" }]);
-    const waiting = await h.api.runNow("default", { id: up }, {}, actor);
+    const waiting = await h.engine.jobs.runNow("default", { id: up }, {}, actor);
     await h.store.historyTransaction((tx) =>
       h.store.unitOfWork.writes.endRuns(tx, [{ id: waiting.id, reason: "cancelled_by_user" }]),
     );
-    const late = await h.api.runNow("default", { id: up }, {}, actor);
+    const late = await h.engine.jobs.runNow("default", { id: up }, {}, actor);
     await h.select("update carillon.run set deadline_at = now() - interval '1 second' where id = $1", late.id);
     await h.store.runs.expire(10);
     const lost = await h.begin(up);
@@ -91,7 +91,7 @@ describe("a job with an upstream job", () => {
 
   it("waits for a one-off job that is stored as its run alone", async () => {
     const at = h.db.clock.now() - 1_000;
-    const { id: up } = await h.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const { id: up } = await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     const down = await h.waiting([{ job: name(up), on: "success" }]);
     await startRuns(h, up);
     await h.end(up);
@@ -103,8 +103,10 @@ describe("a job with an upstream job", () => {
     const up = await h.upstream({ key: "extract" });
     const down = await h.waiting([{ job: "extract", on: "success", when: "output.rows > 0" }], { key: "load" });
     const upstream = { side: "upstream", jobId: up, key: "extract", on: "success", when: "output.rows > 0" };
-    expect((await h.api.getJob("default", { id: down }))?.neighbours).toMatchObject([{ ...upstream, state: "active" }]);
-    expect((await h.api.getJob("default", { id: up }))?.neighbours).toMatchObject([
+    expect((await h.engine.jobs.get("default", { id: down }))?.neighbours).toMatchObject([
+      { ...upstream, state: "active" },
+    ]);
+    expect((await h.engine.jobs.get("default", { id: up }))?.neighbours).toMatchObject([
       { side: "downstream", jobId: down, key: "load", on: "success" },
     ]);
   });

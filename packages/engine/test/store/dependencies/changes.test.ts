@@ -13,7 +13,7 @@ const name = (id: string): string => formatId("job", id);
 const on = (id: string) => [{ job: name(id), on: "success" }] as const;
 const count = async (id: string): Promise<number> => (await h.started(id)).length;
 const waitFor = (id: string, ups: readonly string[]) =>
-  h.api.editJob(
+  h.engine.jobs.edit(
     "default",
     { id },
     (current) => ({
@@ -23,7 +23,7 @@ const waitFor = (id: string, ups: readonly string[]) =>
     actor,
   );
 const cancel = (id: string, dependants?: "refuse" | "detach") =>
-  h.api.cancelJob("default", { id }, { running: "keep", ...(dependants && { dependants }) }, actor);
+  h.engine.jobs.cancel("default", { id }, { running: "keep", ...(dependants && { dependants }) }, actor);
 
 describe("the dependencies of jobs", () => {
   it("refuses an upstream job that does not exist or has ended", async () => {
@@ -46,7 +46,7 @@ describe("the dependencies of jobs", () => {
     for (const up of [a, b, c]) {
       await expect(waitFor(a, [up])).rejects.toMatchObject({ code: "dependency_cycle" });
     }
-    expect((await h.api.getJob("default", { id: a }))?.schedule).toEqual({ kind: "manual" });
+    expect((await h.engine.jobs.get("default", { id: a }))?.schedule).toEqual({ kind: "manual" });
   });
 
   it("applies one of two concurrent changes that would close a circle together", async () => {
@@ -74,7 +74,7 @@ describe("a job that was detached", () => {
   it("links a detached job again when the same definition is stored, to the job that has the key then", async () => {
     const first = await h.upstream({ key: "source" });
     const define = () =>
-      h.api.upsertJob(
+      h.engine.jobs.upsert(
         "default",
         "follower",
         () => spec({ key: "follower", schedule: { kind: "after", after: [{ job: "source", on: "success" }] } }),
@@ -114,7 +114,7 @@ describe("a change of a waiting job", () => {
     const [a, b] = [await h.upstream(), await h.upstream()];
     const down = await h.waiting([...on(a), ...on(b)]);
     await h.runOnce(a);
-    await h.api.editJob("default", { id: down }, (current) => ({ ...current, priority: 9 }), actor);
+    await h.engine.jobs.edit("default", { id: down }, (current) => ({ ...current, priority: 9 }), actor);
     await h.runOnce(b);
     await h.processEnds();
     expect(await count(down)).toBe(1);
@@ -123,7 +123,12 @@ describe("a change of a waiting job", () => {
   it("ends the waiting when a job gets another kind of schedule", async () => {
     const a = await h.upstream();
     const down = await h.waiting(on(a));
-    await h.api.editJob("default", { id: down }, (current) => ({ ...current, schedule: { kind: "manual" } }), actor);
+    await h.engine.jobs.edit(
+      "default",
+      { id: down },
+      (current) => ({ ...current, schedule: { kind: "manual" } }),
+      actor,
+    );
     await h.runOnce(a);
     await h.processEnds();
     expect(await count(down)).toBe(0);
@@ -140,12 +145,12 @@ describe("a change of a waiting job", () => {
       const up = await h.upstream();
       const down = await h.waiting(on(up));
       await h.runOnce(up);
-      await h.api.pauseJob("default", { id: down }, { reason: null, until: null, missed: "none" }, actor);
+      await h.engine.jobs.pause("default", { id: down }, { reason: null, until: null, missed: "none" }, actor);
       for (let n = 0; n < 3; n++) await h.runOnce(up);
       await h.processEnds();
       expect(await count(down)).toBe(1);
-      expect(await h.api.countMissed("default", { id: down })).toBe(3);
-      expect((await h.api.resumeJob("default", { id: down }, { missed }, actor)).missed).toBe(3);
+      expect(await h.engine.jobs.countMissed("default", { id: down })).toBe(3);
+      expect((await h.engine.jobs.resume("default", { id: down }, { missed }, actor)).missed).toBe(3);
       await h.processEnds();
       expect(await count(down)).toBe(1 + processed);
       const ledger = await h.ledger(down);
@@ -157,7 +162,7 @@ describe("a change of a waiting job", () => {
     const up = await h.upstream();
     const down = await h.waiting(on(up));
     const until = h.db.clock.now() + 60_000;
-    await h.api.pauseJob("default", { id: down }, { reason: null, until, missed: "latest" }, actor);
+    await h.engine.jobs.pause("default", { id: down }, { reason: null, until, missed: "latest" }, actor);
     for (let n = 0; n < 2; n++) await h.runOnce(up);
     await h.processEnds();
     await h.select("update carillon.job_due set next_fire_at = now() - interval '1 second' where job_id = $1", down);

@@ -22,16 +22,16 @@ describe("two nodes with a worker each", () => {
     });
     for (const node of [one, two]) await h.startWorker(node, ...["first", "second", "third"].map(counting));
     const firing = { overlap: "allow" } as const;
-    const { id } = await one.api.createJob("default", spec({ key: "first", task: "first", firing }));
+    const { id } = await one.jobs.create("default", spec({ key: "first", task: "first", firing }));
     const after = (job: string, when?: string) => ({
       kind: "after" as const,
       after: [{ job, on: "success" as const, ...(when !== undefined && { when }) }],
     });
     const chain = { key: "second", task: "second", firing, schedule: after("first", "output.rows == 1") };
-    await one.api.createJob("default", spec(chain));
-    await two.api.createJob("default", spec({ key: "third", task: "third", firing, schedule: after("second") }));
+    await one.jobs.create("default", spec(chain));
+    await two.jobs.create("default", spec({ key: "third", task: "third", firing, schedule: after("second") }));
     const runs = 20;
-    for (let n = 0; n < runs; n++) await (n % 2 === 0 ? one : two).api.runNow("default", { id }, {}, actor);
+    for (let n = 0; n < runs; n++) await (n % 2 === 0 ? one : two).jobs.runNow("default", { id }, {}, actor);
     await h.until(() => ended.get("third") === runs);
     expect(Object.fromEntries(ended)).toEqual({ first: runs, second: runs, third: runs });
   });

@@ -36,14 +36,14 @@ beforeAll(async () => {
 afterAll(() => h.close());
 
 const job = async (over: Partial<JobSpec>): Promise<string> =>
-  (await engine.api.createJob("default", spec({ firing: { overlap: "allow" }, ...over }))).id;
+  (await engine.jobs.create("default", spec({ firing: { overlap: "allow" }, ...over }))).id;
 const upstream = (task: "say" | "fail", payload: unknown = null): Promise<string> =>
   job({ key: `up-${++names}`, task, payload, policy: { retry: { maxAttempts: 1 } } });
 const after = (jobs: readonly string[], on: "success" | "finish" = "success"): AfterSchedule => ({
   kind: "after",
   after: jobs.map((id) => ({ job: formatId("job", id), on })),
 });
-const runNow = (id: string): Promise<RunView> => engine.api.runNow("default", { id }, {}, actor);
+const runNow = (id: string): Promise<RunView> => engine.jobs.runNow("default", { id }, {}, actor);
 
 /** The upstream runs of the next call of the handler. */
 async function nextCall(begin: () => Promise<unknown>): Promise<(typeof calls)[number]> {
@@ -85,7 +85,7 @@ describe("a handler of a run that upstream ends started", () => {
       await runNow(two);
       await runNow(one);
     });
-    const { trigger } = (await engine.api.getRun("default", runId)) ?? {};
+    const { trigger } = (await engine.runs.get("default", runId)) ?? {};
     expect(trigger).toMatchObject({ kind: "after", upstreamIds: ended.map((run) => parseId("run", run.runId)) });
     expect(trigger?.kind === "after" && trigger.upstreamIds).toContain(trigger?.id);
     expect(ended).toMatchObject([
@@ -105,10 +105,10 @@ describe("a handler of a run that upstream ends started", () => {
     const isOver = (runId: string): boolean => h.events.some((event) => isRunEnd(event) && event.runId === runId);
     const first = await nextCall(() => runNow(up));
     await h.until(() => isOver(first.runId));
-    const again = await nextCall(() => engine.api.retryRun("default", first.runId, {}, actor));
+    const again = await nextCall(() => engine.deadLetters.retryRun("default", first.runId, {}, actor));
     expect(again.upstream).toEqual(first.upstream);
     await h.until(() => isOver(again.runId));
-    expect((await nextCall(() => engine.api.replayRun("default", again.runId, {}, actor))).upstream).toEqual(
+    expect((await nextCall(() => engine.deadLetters.replayRun("default", again.runId, {}, actor))).upstream).toEqual(
       first.upstream,
     );
     expect((await nextCall(() => runNow(down))).upstream).toEqual([]);

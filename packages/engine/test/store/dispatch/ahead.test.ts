@@ -13,7 +13,7 @@ afterAll(() => h.close());
 
 const promote = (...ids: string[]): Promise<PromotedRun[]> => h.store.runs.promote(h.fence, ids, period);
 const oneOff = async (): Promise<string> =>
-  (await h.api.createJob("default", spec({ schedule: { kind: "at", at } }))).id;
+  (await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at } }))).id;
 /** A run that is queued before its time. */
 const ahead = async (): Promise<string> => {
   const id = await oneOff();
@@ -21,7 +21,7 @@ const ahead = async (): Promise<string> => {
   return id;
 };
 const claimed = async (): Promise<string[]> => (await h.claim(await h.session(), 10)).map((run) => run.id);
-const status = async (id: string): Promise<string | undefined> => (await h.api.getRun("default", id))?.status;
+const status = async (id: string): Promise<string | undefined> => (await h.engine.runs.get("default", id))?.status;
 const comeToItsTime = (id: string): Promise<unknown> =>
   h.select("update carillon.run set run_at = clock_timestamp() where id = $1", id);
 
@@ -38,7 +38,8 @@ describe("a run that is queued ahead of its time", () => {
     const stats = async () => (await h.store.queues.stats(1, ["default"], 100)).get("default")?.queued;
     expect(await status(id)).toBe("scheduled");
     expect(await stats()).toBe(0);
-    const list = (wanted: "scheduled" | "queued") => h.api.listRuns("default", { status: [wanted] }, { pageSize: 100 });
+    const list = (wanted: "scheduled" | "queued") =>
+      h.engine.runs.list("default", { status: [wanted] }, { pageSize: 100 });
     expect((await list("scheduled")).rows.map((run) => run.id)).toContain(id);
     expect((await list("queued")).rows.map((run) => run.id)).not.toContain(id);
     await comeToItsTime(id);
@@ -52,27 +53,27 @@ describe("a run that is queued ahead of its time", () => {
     await h.select("update carillon.run set state = 'retrying', attempt = 1 where id = $1", id);
     await promote(id);
     expect(await status(id)).toBe("retrying");
-    await h.api.cancelRun("default", id);
+    await h.engine.runs.cancel("default", id);
   });
 
   it("waits for its new time when it is rescheduled", async () => {
     const id = await ahead();
     const later = at + 60_000;
-    await h.api.rescheduleRun("default", id, later);
+    await h.engine.runs.reschedule("default", id, later);
     expect(await h.select("select state from carillon.run where id = $1", id)).toEqual([{ state: "scheduled" }]);
     expect(await promote(id)).toMatchObject([{ id, runAt: later }]);
   });
 
   it("is deleted when its job is changed, and the job fires instead [INV-1]", async () => {
     const id = await ahead();
-    const job = await h.api.editJob("default", { id }, (one) => ({ ...one, payload: "new" }), actor);
+    const job = await h.engine.jobs.edit("default", { id }, (one) => ({ ...one, payload: "new" }), actor);
     expect(job).toMatchObject({ id, payload: "new", state: "active", nextRunAt: at });
     expect(await h.select("select 1 from carillon.run where id = $1", id)).toEqual([]);
   });
 
   it("ends when it is cancelled, and is not claimed", async () => {
     const id = await ahead();
-    await h.api.cancelJob("default", { id }, { running: "keep" }, actor);
+    await h.engine.jobs.cancel("default", { id }, { running: "keep" }, actor);
     await comeToItsTime(id);
     expect(await status(id)).toBe("cancelled");
     expect(await claimed()).toEqual([]);
@@ -92,7 +93,7 @@ describe("a run that is queued ahead of its time", () => {
   });
 
   it("is skipped by claims for a strict queue", async () => {
-    await h.api.changeQueue("default", "one-by-one", { order: "strict" }, actor);
+    await h.engine.queues.change("default", "one-by-one", { order: "strict" }, actor);
     const [lane = 0] = await h.store.lanes.ensure([{ queue: "one-by-one", task: "echo", kind: "strict" }]);
     const id = await h.run({ lane, queue: "one-by-one" });
     await h.select("update carillon.run set run_at = now() + interval '1 hour' where id = $1", id);

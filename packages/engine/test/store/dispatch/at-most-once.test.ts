@@ -28,7 +28,7 @@ describe("an at-most-once run", () => {
   it("is assigned only to a free slot, and never waits at a worker [INV-6]", async () => {
     const engine = await h.startNode();
     const journal = new JournalTask("work", () => h.checkConditions());
-    for (let number = 0; number < 5; number++) await engine.api.createJob("default", spec());
+    for (let number = 0; number < 5; number++) await engine.jobs.create("default", spec());
     const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
     const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic, soon: setImmediate };
     const what = { transport, timers, tasks: [journal.task], name: "w", queues: ["default"], slots: 2, ahead: 100 };
@@ -48,12 +48,12 @@ describe("an at-most-once run", () => {
     const engine = await h.startNode();
     const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
-    const job = await engine.api.createJob("default", spec());
+    const job = await engine.jobs.create("default", spec());
     await h.until(() => journal.begun === 1);
     // As if the worker's process had been killed and its session declared dead: its row is gone before any of its runs ends.
     await h.database.query({ text: "delete from carillon.worker_session" });
     for (;;) {
-      const run = await engine.api.getRun("default", job.id);
+      const run = await engine.runs.get("default", job.id);
       if (run?.status === "running") continue;
       const error = { type: "WorkerLost" };
       expect(run).toMatchObject({ status: "failed", statusReason: "worker_lost", attempt: 0, losses: 1, error });
@@ -70,17 +70,17 @@ describe("an at-most-once run", () => {
         throw new Error("no");
       },
     });
-    const job = await engine.api.createJob("default", spec());
+    const job = await engine.jobs.create("default", spec());
     await h.until(() => h.countEnds() === 1);
-    expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "failed", attempt: 1, maxAttempts: 1 });
+    expect(await engine.runs.get("default", job.id)).toMatchObject({ status: "failed", attempt: 1, maxAttempts: 1 });
     expect(h.count("run.retrying")).toBe(0);
   });
 
   it("of a schedule keeps its lane kind when the job gets another queue", async () => {
     const engine = await h.startNode();
-    const { id } = await engine.api.createJob("default", spec({ schedule: { kind: "manual" } }));
-    await engine.api.editJob("default", { id }, (current) => ({ ...current, queue: "other" }), { actor: null });
-    await engine.api.runNow("default", { id }, { queue: "third" }, { actor: null });
+    const { id } = await engine.jobs.create("default", spec({ schedule: { kind: "manual" } }));
+    await engine.jobs.edit("default", { id }, (current) => ({ ...current, queue: "other" }), { actor: null });
+    await engine.jobs.runNow("default", { id }, { queue: "third" }, { actor: null });
     const { rows } = await h.database.query<{ queue: string; kind: string }>({
       text: `select l.queue, l.kind from carillon.lane l where l.id in
              (select lane from carillon.job union all select lane from carillon.run) order by 1`,
@@ -93,9 +93,9 @@ describe("an at-most-once run", () => {
 
   it("refuses a manual run that asks for more attempts", async () => {
     const engine = await h.startNode();
-    const { id } = await engine.api.createJob("default", spec({ schedule: { kind: "manual" } }));
+    const { id } = await engine.jobs.create("default", spec({ schedule: { kind: "manual" } }));
     const request = { policy: { retry: { maxAttempts: 3 } } };
-    await expect(engine.api.runNow("default", { id }, request, { actor: null })).rejects.toMatchObject({
+    await expect(engine.jobs.runNow("default", { id }, request, { actor: null })).rejects.toMatchObject({
       code: "retry_invalid",
     });
   });

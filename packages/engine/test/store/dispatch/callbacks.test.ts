@@ -36,7 +36,7 @@ describe("a run that waits for a callback", () => {
     });
 
   const createJob = (over: Partial<JobSpec> = {}) =>
-    engine.api.createJob("default", {
+    engine.jobs.create("default", {
       task: "work",
       queue: "default",
       priority: 4,
@@ -50,8 +50,8 @@ describe("a run that waits for a callback", () => {
   const waiting = (times = 1) => h.until(() => h.count("run.waiting") >= times);
   const ended = (times = 1) => h.until(() => h.countEnds() >= times);
   const call = (answer: CallbackAnswer, index = 0, by = engine) =>
-    by.api.answerCallback(hashOf(given[index]?.token ?? ""), answer);
-  const runOf = (id: string) => engine.api.getRun("default", id);
+    by.waitingRuns.answer(hashOf(given[index]?.token ?? ""), answer);
+  const runOf = (id: string) => engine.runs.get("default", id);
 
   async function waitingRun(over: Partial<JobSpec> = {}, waitMs?: number): Promise<{ id: string; worker: Worker }> {
     const worker = await h.startWorker(engine, handsOn(waitMs));
@@ -141,7 +141,7 @@ describe("a run that waits for a callback", () => {
 
   it("is cancelled without a worker", async () => {
     const { id } = await waitingRun();
-    await engine.api.cancelJob("default", { id }, { running: "signal" }, { actor: null });
+    await engine.jobs.cancel("default", { id }, { running: "signal" }, { actor: null });
     await ended();
     expect(await runOf(id)).toMatchObject({ status: "cancelled" });
     expect(await call(done(1))).toBe("over");
@@ -149,9 +149,9 @@ describe("a run that waits for a callback", () => {
 
   it("can be cancelled as a single run, and shows its wait reason until then", async () => {
     const { id } = await waitingRun();
-    const waits = await engine.api.explainRun("default", id);
+    const waits = await engine.explanations.run("default", id);
     expect(waits?.explanation.detail).toMatch(/^attempt 1 of \d+ waits for a callback, without a worker/);
-    await engine.api.cancelRun("default", id);
+    await engine.runs.cancel("default", id);
     await ended();
     expect(await runOf(id)).toMatchObject({ status: "cancelled", statusReason: "cancelled_by_user" });
   });
@@ -180,7 +180,7 @@ describe("a run that waits for a callback", () => {
 
   it("refuses unknown tokens", async () => {
     await waitingRun();
-    expect(await engine.api.answerCallback(hashOf("guessed"), done(1))).toBe("unknown");
+    expect(await engine.waitingRuns.answer(hashOf("guessed"), done(1))).toBe("unknown");
   });
 });
 

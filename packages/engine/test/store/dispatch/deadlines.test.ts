@@ -208,33 +208,33 @@ describe("a job with a deadline", () => {
   it("gives its deadline to every run, counted from the nominal time", async () => {
     const engine = await h.startNode();
     const every = { kind: "every", everyMs: 1_000, anchor: Date.now() } as const;
-    const fired = await engine.api.createJob("default", spec({ schedule: every }));
-    const manual = await engine.api.createJob("default", spec({}));
-    const byHand = await engine.api.runNow("default", { id: manual.id }, {}, { actor: null });
+    const fired = await engine.jobs.create("default", spec({ schedule: every }));
+    const manual = await engine.jobs.create("default", spec({}));
+    const byHand = await engine.jobs.runNow("default", { id: manual.id }, {}, { actor: null });
     const shorter = { policy: { deadlineMs: 5_000 }, force: true };
-    const other = await engine.api.runNow("default", { id: manual.id }, shorter, { actor: null });
+    const other = await engine.jobs.runNow("default", { id: manual.id }, shorter, { actor: null });
     const at = Date.now() + 60_000;
-    const once = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const once = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     await h.until(() => h.count("run.fired") > 0);
-    const [run] = (await engine.api.listRuns("default", { jobId: fired.id }, { pageSize: 10 })).rows;
+    const [run] = (await engine.runs.list("default", { jobId: fired.id }, { pageSize: 10 })).rows;
     expect(run?.deadlineAt).toBe((run?.trigger.scheduledFor ?? 0) + 600_000);
     expect(byHand.deadlineAt).toBe(byHand.trigger.scheduledFor + 600_000);
     expect(other.deadlineAt).toBe(other.trigger.scheduledFor + 5_000);
-    expect((await engine.api.getRun("default", once.id))?.deadlineAt).toBe(at + 600_000);
+    expect((await engine.runs.get("default", once.id))?.deadlineAt).toBe(at + 600_000);
   });
 
   it("frees the next run when the one before expires", async () => {
     const engine = await h.startNode();
     const firing = { overlap: "queue_all" } as const;
-    const { id } = await engine.api.createJob("default", spec({ policy: {}, firing }));
-    const first = await engine.api.runNow("default", { id }, { policy: { deadlineMs: 1 } }, { actor: null });
-    const second = await engine.api.runNow("default", { id }, {}, { actor: null });
+    const { id } = await engine.jobs.create("default", spec({ policy: {}, firing }));
+    const first = await engine.jobs.runNow("default", { id }, { policy: { deadlineMs: 1 } }, { actor: null });
+    const second = await engine.jobs.runNow("default", { id }, {}, { actor: null });
     expect(second.status).toBe("blocked");
     await h.until(() => h.events.some((event) => isRunEnd(event) && event.runId === first.id));
     const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
     await h.until(() => journal.begun === 1);
-    expect((await engine.api.getRun("default", second.id))?.status).toBe("running");
+    expect((await engine.runs.get("default", second.id))?.status).toBe("running");
     journal.end(1);
   });
 });

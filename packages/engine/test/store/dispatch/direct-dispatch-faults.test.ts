@@ -66,7 +66,7 @@ describe("a run that is stored for a worker of another node", () => {
   it("waits in its queue when that was paused since the offer [INV-6]", async () => {
     await h.worker(serving, "w");
     await h.untilDirect(storing);
-    await serving.api.pauseQueue("default", "default", { reason: null, until: null }, operator);
+    await serving.queues.pause("default", "default", { reason: null, until: null }, operator);
     const run = await h.enqueue(storing);
     await h.untilSteps(run, (steps) => steps.at(-1)?.state === "queued");
     expect(await h.story(run)).toEqual(["insert running 1", "update queued 1"]);
@@ -74,7 +74,7 @@ describe("a run that is stored for a worker of another node", () => {
     // The offer was taken back: the next one is stored as any other.
     let next = await h.enqueue(storing);
     while ((await h.story(next))[0] !== "insert queued 0") next = await h.enqueue(storing);
-    await serving.api.resumeQueue("default", "default", operator);
+    await serving.queues.resume("default", "default", operator);
     for (const one of [run, next]) await h.untilEnded(one);
     expect(h.begins(run)).toEqual([`${run} w`]);
     expect(await h.spent(run)).toEqual(noLoss);

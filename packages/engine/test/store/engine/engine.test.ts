@@ -2,7 +2,7 @@ import { LocalTransport, SnoozeError, type Task, Worker } from "@carillon/worker
 import { isRunEnd, type JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
+import { type Database, Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
 import { hostPorts, newId } from "../../harness/store-harness.js";
 
 let database: Database;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   drop = () => fresh.drop();
   database = await openDatabase({ url: fresh.url, schema: "carillon", ...hostPorts });
   const node = { name: "test", address: null, version: "0" };
-  engine = createEngine({ database, ...hostPorts, newId, node, alone: true, onEvent });
+  engine = new Engine({ database, ...hostPorts, newId, node, alone: true, onEvent });
   await engine.start();
 });
 
@@ -70,10 +70,10 @@ const echo: Task = { name: "work", run: (payload) => payload };
 describe("a job, from its creation to its history", () => {
   it("that is due now runs at once; its id answers for the job and for the run [INV-6]", async () => {
     await startWorker(echo);
-    const created = await engine.api.createJob("default", spec({ labels: { a: "b" }, owner: "me" }));
+    const created = await engine.jobs.create("default", spec({ labels: { a: "b" }, owner: "me" }));
     await untilEnds();
-    const job = await engine.api.getJob("default", { id: created.id });
-    const run = await engine.api.getRun("default", created.id);
+    const job = await engine.jobs.get("default", { id: created.id });
+    const run = await engine.runs.get("default", created.id);
     expect(job).toMatchObject({
       id: created.id,
       state: "completed",
@@ -88,30 +88,30 @@ describe("a job, from its creation to its history", () => {
   it("that is delayed does not start before its time by the database's clock [INV-5]", async () => {
     await startWorker(echo);
     const at = Math.ceil(database.clock.now()) + 300;
-    const created = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const created = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     expect(created.lastRun?.status).toBe("scheduled");
     await untilEnds();
-    const run = await engine.api.getRun("default", created.id);
+    const run = await engine.runs.get("default", created.id);
     expect(run?.startedAt).toBeGreaterThanOrEqual(at);
   });
 
   it("that is cancelled before its time is told of, however its runs waited, and so is a run that another replaces", async () => {
     const at = database.clock.now() + 60_000;
-    const waiting = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
-    const far = await engine.api.createJob("default", spec({ schedule: { kind: "at", at: at + 3_600_000 } }));
+    const waiting = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
+    const far = await engine.jobs.create("default", spec({ schedule: { kind: "at", at: at + 3_600_000 } }));
     const manual = { schedule: { kind: "manual" }, firing: { overlap: "allow" } } as const;
-    const kept = await engine.api.createJob("default", spec(manual));
-    const asked = await engine.api.runNow("default", { id: kept.id }, {}, { actor: null });
+    const kept = await engine.jobs.create("default", spec(manual));
+    const asked = await engine.jobs.runNow("default", { id: kept.id }, {}, { actor: null });
     const run = { task: "work", queue: "default", priority: 4, payload: null, policy: {}, labels: {}, runAt: null };
     const dedupe = { key: "k", on: "replace", windowMs: null } as const;
     const receipt = { keep: async () => undefined };
     const [first, second] = [
-      await engine.api.enqueue("default", { ...run, dedupe }),
-      await engine.api.enqueue("default", { ...run, dedupe }),
-      await engine.api.enqueueMany("default", [{ ...run, dedupe }], receipt),
+      await engine.enqueuer.enqueue("default", { ...run, dedupe }),
+      await engine.enqueuer.enqueue("default", { ...run, dedupe }),
+      await engine.enqueuer.enqueueMany("default", [{ ...run, dedupe }], receipt),
     ];
     const request = { running: "signal" } as const;
-    for (const { id } of [waiting, far, kept]) await engine.api.cancelJob("default", { id }, request, { actor: null });
+    for (const { id } of [waiting, far, kept]) await engine.jobs.cancel("default", { id }, request, { actor: null });
     const ended = events.flatMap((event) => (isRunEnd(event) ? [[event.runId, event.type]] : []));
     expect(ended).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "run.cancelled"]));
   });
@@ -120,15 +120,15 @@ describe("a job, from its creation to its history", () => {
     await startWorker(echo);
     const anchor = Math.ceil(database.clock.now());
     const schedule = { kind: "every", everyMs: 1_000, anchor, maxRuns: 2 } as const;
-    const job = await engine.api.createJob("default", spec({ schedule }));
+    const job = await engine.jobs.create("default", spec({ schedule }));
     await untilEnds(2);
-    const { rows } = await engine.api.listRuns("default", { jobId: job.id }, { pageSize: 50 });
+    const { rows } = await engine.runs.list("default", { jobId: job.id }, { pageSize: 50 });
     const nominals = rows.map((run) => run.trigger.scheduledFor - anchor).toReversed();
     expect(nominals).toHaveLength(2);
     expect((nominals[1] ?? 0) - (nominals[0] ?? 0)).toBe(1_000);
     expect(nominals.every((nominal) => nominal % 1_000 === 0)).toBe(true);
     expect(events.filter((event) => event.type === "run.fired")).toHaveLength(2);
-    expect((await engine.api.getJob("default", { id: job.id }))?.state).toBe("completed");
+    expect((await engine.jobs.get("default", { id: job.id }))?.state).toBe("completed");
   });
 
   it("that fails is tried again with a higher fence until it succeeds, and keeps what happened", async () => {
@@ -140,9 +140,9 @@ describe("a job, from its creation to its history", () => {
     };
     await startWorker({ name: "work", run });
     const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
-    const job = await engine.api.createJob("default", spec({ policy }));
+    const job = await engine.jobs.create("default", spec({ policy }));
     await untilEnds();
-    const seen = await engine.api.getRun("default", job.id);
+    const seen = await engine.runs.get("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 3, output: "third time lucky" });
     expect(seen?.attempts.map((one) => one.error?.message)).toEqual(["attempt 1", "attempt 2"]);
     expect(fences).toEqual([1, 2, 3]);
@@ -155,9 +155,9 @@ describe("a job, from its creation to its history", () => {
     };
     await startWorker({ name: "work", run });
     const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
-    const job = await engine.api.createJob("default", spec({ policy }));
+    const job = await engine.jobs.create("default", spec({ policy }));
     await untilEnds();
-    const seen = await engine.api.getRun("default", job.id);
+    const seen = await engine.runs.get("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 2, output: { body: "\ufffd\ufffd" } });
     expect(seen?.attempts[0]?.error?.message).toBe("broken\ufffd answer \ufffd");
   });
@@ -172,9 +172,9 @@ describe("a job, from its creation to its history", () => {
         return attempt;
       },
     });
-    const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
+    const job = await engine.jobs.create("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
     await untilEnds();
-    expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, output: 1 });
+    expect(await engine.runs.get("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, output: 1 });
     expect(calls).toBe(3);
   });
 
@@ -185,29 +185,29 @@ describe("a job, from its creation to its history", () => {
         throw new TypeError("bad input");
       },
     });
-    const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
+    const job = await engine.jobs.create("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
     await untilEnds();
     const expected = {
       status: "failed",
       statusReason: "handler_error",
       error: { type: "TypeError", message: "bad input" },
     };
-    expect(await engine.api.getRun("default", job.id)).toMatchObject(expected);
+    expect(await engine.runs.get("default", job.id)).toMatchObject(expected);
   });
 
   it("with a key is found by it; a second of the same key is refused", async () => {
-    await engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
+    await engine.jobs.create("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
     const twin = async (): Promise<void> => {
-      const second = engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
+      const second = engine.jobs.create("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
       await expect(second).rejects.toMatchObject({ code: "key_taken" });
     };
     await Promise.all([twin(), twin(), twin()]);
-    expect(await engine.api.getJob("default", { key: "nightly" })).toMatchObject({ key: "nightly", state: "active" });
+    expect(await engine.jobs.get("default", { key: "nightly" })).toMatchObject({ key: "nightly", state: "active" });
   });
 
   it("of long ago is refused", async () => {
     const schedule = { kind: "at", at: database.clock.now() - 2 * 86_400_000 } as const;
-    await expect(engine.api.createJob("default", spec({ schedule }))).rejects.toMatchObject({
+    await expect(engine.jobs.create("default", spec({ schedule }))).rejects.toMatchObject({
       code: "schedule_in_past",
     });
   });
@@ -219,12 +219,12 @@ describe("lists", () => {
     const at = database.clock.now() + 3_600_000;
     for (let i = 0; i < 11; i++) {
       const schedule = i % 2 === 0 ? ({ kind: "at", at } as const) : ({ kind: "manual" } as const);
-      ids.push((await engine.api.createJob("default", spec({ schedule }))).id);
+      ids.push((await engine.jobs.create("default", spec({ schedule }))).id);
     }
     const seen: string[] = [];
     let after: string | undefined;
     do {
-      const page = await engine.api.listJobs(
+      const page = await engine.jobs.list(
         "default",
         {},
         after === undefined ? { pageSize: 4 } : { pageSize: 4, after },
@@ -237,12 +237,12 @@ describe("lists", () => {
 
   it("filter by status as lists show it", async () => {
     await startWorker(echo);
-    const done = await engine.api.createJob("default", spec({}));
+    const done = await engine.jobs.create("default", spec({}));
     await untilEnds();
     const at = database.clock.now() + 3_600_000;
-    const later = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const later = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     const ids = async (status: "completed" | "scheduled"): Promise<string[]> =>
-      (await engine.api.listJobs("default", { status: [status] }, { pageSize: 10 })).rows.map((job) => job.id);
+      (await engine.jobs.list("default", { status: [status] }, { pageSize: 10 })).rows.map((job) => job.id);
     expect(await ids("completed")).toEqual([done.id]);
     expect(await ids("scheduled")).toEqual([later.id]);
   });
@@ -251,14 +251,14 @@ describe("lists", () => {
 describe("a worker of every queue", () => {
   it("takes runs of a queue that did not exist when it started, at once and under steady work", async () => {
     await startWorkerOf(["*"], echo);
-    const first = await engine.api.createJob("default", spec({ queue: "mail" }));
+    const first = await engine.jobs.create("default", spec({ queue: "mail" }));
     await untilEnds();
-    expect((await engine.api.getRun("default", first.id))?.status).toBe("succeeded");
+    expect((await engine.runs.get("default", first.id))?.status).toBe("succeeded");
     const later = await Promise.all(
-      ["pdf", "mail", "sms"].map((queue) => engine.api.createJob("default", spec({ queue }))),
+      ["pdf", "mail", "sms"].map((queue) => engine.jobs.create("default", spec({ queue }))),
     );
     await untilEnds(4);
-    const runs = await Promise.all(later.map((job) => engine.api.getRun("default", job.id)));
+    const runs = await Promise.all(later.map((job) => engine.runs.get("default", job.id)));
     expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 });
@@ -275,13 +275,13 @@ describe("a worker that stops", () => {
       },
     };
     const first = await startWorker(stuck);
-    const job = await engine.api.createJob("default", spec({}));
+    const job = await engine.jobs.create("default", spec({}));
     await hasStarted;
     await first.stop(0);
-    expect((await engine.api.getRun("default", job.id))?.status).toBe("queued");
+    expect((await engine.runs.get("default", job.id))?.status).toBe("queued");
     await startWorker(echo);
     await untilEnds();
-    expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, losses: 0 });
+    expect(await engine.runs.get("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, losses: 0 });
   });
 });
 

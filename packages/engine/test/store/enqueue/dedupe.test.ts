@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => harness.close());
 
-const enqueue = (...args: Parameters<typeof keyed>) => engine.api.enqueue("default", keyed(...args));
+const enqueue = (...args: Parameters<typeof keyed>) => engine.enqueuer.enqueue("default", keyed(...args));
 const live = async (): Promise<string[]> =>
   (
     await harness.rows<{ id: string }>(
@@ -25,7 +25,7 @@ const live = async (): Promise<string[]> =>
   ).map((row) => row.id);
 const hourMs = 3_600_000;
 const pause = (id: string) =>
-  engine.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, { actor: null });
+  engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, { actor: null });
 
 describe("a dedupe key", () => {
   it("that a live run has stands for that run", async () => {
@@ -39,7 +39,7 @@ describe("a dedupe key", () => {
   it("belongs to one task; without a key the task itself is the identity", async () => {
     const first = await enqueue("");
     const other = { ...keyed(""), task: "other" };
-    expect(await engine.api.enqueue("default", other)).toMatchObject({ isNew: true });
+    expect(await engine.enqueuer.enqueue("default", other)).toMatchObject({ isNew: true });
     expect(await enqueue("")).toEqual({ id: first.id, isNew: false });
   });
 
@@ -69,18 +69,18 @@ describe("a dedupe key", () => {
   });
 
   it("of a run whose job was changed before its time counts until that has run or is cancelled", async () => {
-    const first = await engine.api.enqueue("default", { ...keyed("a"), runAt: Date.now() + hourMs });
+    const first = await engine.enqueuer.enqueue("default", { ...keyed("a"), runAt: Date.now() + hourMs });
     const ref = { id: first.id };
     await pause(first.id);
     expect(await enqueue("a")).toEqual({ id: first.id, isNew: false });
     await harness.rows("update carillon.dedupe set check_at = now()");
     expect(await createEngineStore(harness.database).dedupes.sweep(100)).toEqual({ gone: 0, kept: 1 });
-    await engine.api.cancelJob("default", ref, { running: "keep" }, { actor: null });
+    await engine.jobs.cancel("default", ref, { running: "keep" }, { actor: null });
     expect(await enqueue("a")).toMatchObject({ isNew: true });
   });
 
   it("of a run that waits far from its time counts as well", async () => {
-    const far = await engine.api.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
+    const far = await engine.enqueuer.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
     expect(await enqueue("a")).toEqual({ id: far.id, isNew: false });
   });
 });
@@ -91,30 +91,30 @@ describe("a run that replaces", () => {
     const second = await enqueue("a", { on: "replace" });
     expect(second).toMatchObject({ isNew: true });
     expect(await live()).toEqual([second.id]);
-    expect(await engine.api.getRun("default", first.id)).toMatchObject({
+    expect(await engine.runs.get("default", first.id)).toMatchObject({
       status: "cancelled",
       statusReason: "cancelled_by_dedupe",
     });
   });
 
   it("takes the place of one that waits far from its time", async () => {
-    const far = await engine.api.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
+    const far = await engine.enqueuer.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
     const near = await enqueue("a", { on: "replace" });
-    const again = await engine.api.enqueue("default", {
+    const again = await engine.enqueuer.enqueue("default", {
       ...keyed("a", { on: "replace" }),
       runAt: Date.now() + 48 * hourMs,
     });
     expect(await live()).toEqual([again.id]);
     for (const { id } of [far, near]) {
-      expect(await engine.api.getRun("default", id)).toMatchObject({ status: "cancelled", task: "work" });
+      expect(await engine.runs.get("default", id)).toMatchObject({ status: "cancelled", task: "work" });
     }
   });
 
   it("takes the place of one whose job was changed before its time: that is cancelled with it, whoever replaces", async () => {
     const later = { runAt: Date.now() + hourMs };
-    const first = await engine.api.enqueue("default", { ...keyed("a"), ...later });
+    const first = await engine.enqueuer.enqueue("default", { ...keyed("a"), ...later });
     await pause(first.id);
-    const second = await engine.api.enqueue("default", { ...keyed("a", { on: "replace" }), ...later });
+    const second = await engine.enqueuer.enqueue("default", { ...keyed("a", { on: "replace" }), ...later });
     await pause(second.id);
     const bySql = async (on: string) =>
       (
@@ -130,8 +130,8 @@ describe("a run that replaces", () => {
     expect(await live()).toEqual([third?.run_id]);
     for (const { id } of [first, second]) {
       const replaced = { status: "cancelled", statusReason: "cancelled_by_dedupe" };
-      expect(await engine.api.getRun("default", id)).toMatchObject(replaced);
-      expect(await engine.api.getJob("default", { id })).toMatchObject({ state: "cancelled", lastRun: replaced });
+      expect(await engine.runs.get("default", id)).toMatchObject(replaced);
+      expect(await engine.jobs.get("default", { id })).toMatchObject({ state: "cancelled", lastRun: replaced });
     }
   });
 
@@ -152,7 +152,7 @@ describe("concurrent enqueuers", () => {
     const nodes = [engine, await harness.node(), await harness.node()];
     for (let round = 0; round < 20; round++) {
       const calls = Array.from({ length: 30 }, (_, at) =>
-        nodes[at % nodes.length]?.api.enqueue("default", keyed(`k${round}-${at % 3}`)),
+        nodes[at % nodes.length]?.enqueuer.enqueue("default", keyed(`k${round}-${at % 3}`)),
       );
       const answers = await Promise.all(calls);
       expect(answers.filter((one) => one?.isNew)).toHaveLength(3);
@@ -164,7 +164,7 @@ describe("concurrent enqueuers", () => {
   it("that replace leave one run, and every other one is in history [INV-13]", async () => {
     const nodes = [engine, await harness.node(), await harness.node()];
     const calls = Array.from({ length: 90 }, (_, at) =>
-      nodes[at % nodes.length]?.api.enqueue("default", keyed("k", { on: "replace" })),
+      nodes[at % nodes.length]?.enqueuer.enqueue("default", keyed("k", { on: "replace" })),
     );
     const answers = await Promise.all(calls);
     expect(new Set(answers.map((one) => one?.id)).size).toBe(90);
@@ -185,7 +185,7 @@ describe("concurrent enqueuers", () => {
     })();
     let made = 0;
     const caller = async (node: Engine | undefined): Promise<void> => {
-      for (let call = 0; call < 100; call++) if ((await node?.api.enqueue("default", keyed("k")))?.isNew) made++;
+      for (let call = 0; call < 100; call++) if ((await node?.enqueuer.enqueue("default", keyed("k")))?.isNew) made++;
     };
     await Promise.all([0, 1, 2, 3].map((at) => caller(nodes[at % 2])));
     enough.abort();
@@ -197,7 +197,7 @@ describe("concurrent enqueuers", () => {
   });
 
   it("in one batch: the first of a key counts, the last replacement wins, the order of the answers is theirs", async () => {
-    const enqueued = await engine.api.enqueueMany("default", [
+    const enqueued = await engine.enqueuer.enqueueMany("default", [
       keyed("a"),
       runSpec(),
       keyed("a"),
@@ -220,7 +220,7 @@ describe("concurrent enqueuers", () => {
         text: `insert into carillon.dedupe (namespace_id, task, key, run_id, created_at, check_at)
                values (1, 'work', 'held', gen_random_uuid(), now(), now())`,
       });
-      const [held, free] = await engine.api.enqueueMany("default", [keyed("held"), keyed("free")]);
+      const [held, free] = await engine.enqueuer.enqueueMany("default", [keyed("held"), keyed("free")]);
       expect(held).toMatchObject({ error: { code: "dedupe_busy" } });
       expect(free).toMatchObject({ isNew: true });
     });

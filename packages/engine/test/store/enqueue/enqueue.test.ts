@@ -21,7 +21,7 @@ const bad = { priority: 99_999 };
 describe("asking for runs", () => {
   it("is durable when it returns, for each of many concurrent callers, in few statements", async () => {
     const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, n) => engine.api.enqueue("default", runSpec({ payload: n }))),
+      Array.from({ length: 300 }, (_, n) => engine.enqueuer.enqueue("default", runSpec({ payload: n }))),
     );
     expect(answers.every((one) => one.isNew)).toBe(true);
     expect(await stored()).toEqual(answers.map((one) => one.id).sort());
@@ -32,7 +32,7 @@ describe("asking for runs", () => {
   it("fails for the caller whose row is bad, and for no other, with and without a dedupe key", async () => {
     const calls = Array.from({ length: 60 }, (_, n) => {
       const spec = n % 2 === 0 ? runSpec() : keyed(`bad-${n}`);
-      return engine.api.enqueue("default", n === 30 || n === 41 ? { ...spec, ...bad } : spec);
+      return engine.enqueuer.enqueue("default", n === 30 || n === 41 ? { ...spec, ...bad } : spec);
     });
     const settled = await Promise.allSettled(calls);
     expect(settled.flatMap(({ status }, n) => (status === "rejected" ? [n] : []))).toEqual([30, 41]);
@@ -43,10 +43,10 @@ describe("asking for runs", () => {
     const specs = Array.from({ length: 1_234 }, (_, payload) =>
       runSpec(payload === 777 ? { ...bad, payload } : { payload }),
     );
-    const enqueued = await engine.api.enqueueMany("default", specs);
+    const enqueued = await engine.enqueuer.enqueueMany("default", specs);
     expect(enqueued.flatMap((one, at) => ("error" in one ? [at] : []))).toEqual([777]);
     const last = enqueued[1_233];
-    const run = last !== undefined && "id" in last ? await engine.api.getRun("default", last.id) : null;
+    const run = last !== undefined && "id" in last ? await engine.runs.get("default", last.id) : null;
     expect(run).toMatchObject({ payload: 1_233, status: "queued" });
   });
 
@@ -58,9 +58,9 @@ describe("asking for runs", () => {
       runSpec({ task: "other, task", queue: "second", payload: {} }),
       runSpec({ payload: "at a time", runAt: Date.now() - 1_000 }),
     ];
-    const enqueued = await engine.api.enqueueMany("default", specs);
+    const enqueued = await engine.enqueuer.enqueueMany("default", specs);
     const ids = enqueued.map((one) => ("id" in one ? one.id : ""));
-    const runs = await Promise.all(ids.map((id) => engine.api.getRun("default", id)));
+    const runs = await Promise.all(ids.map((id) => engine.runs.get("default", id)));
     expect(runs).toMatchObject(
       specs.map(({ task, queue, payload, priority, labels, policy, owner = null }) => {
         return { task, queue, payload, priority, labels, policy, owner, status: "queued" };
@@ -69,18 +69,18 @@ describe("asking for runs", () => {
   });
 
   it("for a run that may start at once answers the time that is stored", async () => {
-    const { run } = await engine.api.enqueueShown("default", runSpec());
-    expect(await engine.api.getRun("default", run.id)).toEqual(run);
+    const { run } = await engine.enqueuer.enqueueAndRead("default", runSpec());
+    expect(await engine.runs.get("default", run.id)).toEqual(run);
   });
 
   it("refuses more than may wait, at once [INV-12]", async () => {
-    const calls = Array.from({ length: 2_000 }, () => engine.api.enqueue("default", runSpec()));
+    const calls = Array.from({ length: 2_000 }, () => engine.enqueuer.enqueue("default", runSpec()));
     const refused = (await Promise.allSettled(calls)).filter((one) => one.status === "rejected");
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]).toMatchObject({ reason: { code: "overloaded" } });
   });
 
   it("refuses a namespace that is not there", async () => {
-    await expect(engine.api.enqueue("nobody", runSpec())).rejects.toMatchObject({ code: "not_found" });
+    await expect(engine.enqueuer.enqueue("nobody", runSpec())).rejects.toMatchObject({ code: "not_found" });
   });
 });

@@ -103,7 +103,7 @@ describe("carillon.enqueue", () => {
       policy,
       runAt,
     };
-    const viaEngine = await engine.api.enqueue("default", runSpec(spec));
+    const viaEngine = await engine.enqueuer.enqueue("default", runSpec(spec));
     const viaSql = await call(
       `'mail', '{"a": [1]}', queue => 'q', priority => 8, run_at => '${new Date(runAt).toISOString()}', labels => '{"x": "y"}',
        owner => 'u', policy => '${JSON.stringify(policy)}'`,
@@ -129,7 +129,7 @@ describe("carillon.enqueue", () => {
 
   it("keeps what is far from its time out of the hot table, and ranks by the order of the queue", async () => {
     const { run_id: id } = await call("'mail', delay => interval '2 days'");
-    expect(await engine.api.getRun("default", id)).toMatchObject({ status: "scheduled", payload: null, task: "mail" });
+    expect(await engine.runs.get("default", id)).toMatchObject({ status: "scheduled", payload: null, task: "mail" });
     expect(await harness.rows("select 1 from carillon.far_future_run where id = $1", [id])).toHaveLength(1);
     await harness.rows("insert into carillon.queue (namespace_id, name, order_kind) values (1, 'strict', 'strict')");
     const strict = await call("'mail', queue => 'strict', priority => 9");
@@ -142,19 +142,19 @@ describe("carillon.enqueue", () => {
 
   it("shares dedupe keys with the engine", async () => {
     const first = await call("'work', dedupe_key => 'a'");
-    expect(await engine.api.enqueue("default", keyed("a"))).toEqual({ id: first.run_id, isNew: false });
+    expect(await engine.enqueuer.enqueue("default", keyed("a"))).toEqual({ id: first.run_id, isNew: false });
     expect(await call("'work', dedupe_key => 'a'")).toEqual({ run_id: first.run_id, is_new: false });
     await expect(call("'work', dedupe_key => 'a', dedupe_on => 'reject'")).rejects.toMatchObject({ code: "23505" });
     const second = await call("'work', dedupe_key => 'a', dedupe_on => 'replace'");
     expect(second.is_new).toBe(true);
-    expect(await engine.api.getRun("default", first.run_id)).toMatchObject({ statusReason: "cancelled_by_dedupe" });
+    expect(await engine.runs.get("default", first.run_id)).toMatchObject({ statusReason: "cancelled_by_dedupe" });
     await harness.hold(second.run_id);
     expect((await call("'work', dedupe_key => 'a', dedupe_on => 'replace'")).is_new).toBe(true);
-    expect(await engine.api.getRun("default", second.run_id)).toMatchObject({ status: "running" });
+    expect(await engine.runs.get("default", second.run_id)).toMatchObject({ status: "running" });
     const far = await call("'work', delay => '1 day', dedupe_window => '1 hour'");
     const near = await call("'work', dedupe_on => 'replace'");
-    expect(await engine.api.getRun("default", far.run_id)).toMatchObject({ status: "cancelled" });
-    expect(await engine.api.enqueue("default", keyed(""))).toEqual({ id: near.run_id, isNew: false });
+    expect(await engine.runs.get("default", far.run_id)).toMatchObject({ status: "cancelled" });
+    expect(await engine.enqueuer.enqueue("default", keyed(""))).toEqual({ id: near.run_id, isNew: false });
   });
 
   it("replaces a run also while its job is changed, and while that makes the run", async () => {
@@ -171,8 +171,8 @@ describe("carillon.enqueue", () => {
       });
       const { run_id: next } = await asked;
       const ended = { status: "cancelled", statusReason: "cancelled_by_dedupe" };
-      expect(await engine.api.getRun("default", id)).toMatchObject(ended);
-      expect(await engine.api.getRun("default", next)).toMatchObject({ status: "scheduled" });
+      expect(await engine.runs.get("default", id)).toMatchObject(ended);
+      expect(await engine.runs.get("default", next)).toMatchObject({ status: "scheduled" });
       return next;
     };
     const adopt = (id: string) => (tx: Queryable) => changes.adoptLive(tx, id, 1);
@@ -206,7 +206,7 @@ describe("carillon.enqueue", () => {
           ]);
           return { id: rows[0]?.run_id, isNew: rows[0]?.is_new };
         }),
-        ...Array.from({ length: 4 }, () => engine.api.enqueue("default", keyed(`r${round}`))),
+        ...Array.from({ length: 4 }, () => engine.enqueuer.enqueue("default", keyed(`r${round}`))),
       ]);
       expect(answers.filter((one) => one.isNew)).toHaveLength(1);
       expect(new Set(answers.map((one) => one.id)).size).toBe(1);

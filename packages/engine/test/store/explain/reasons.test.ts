@@ -17,8 +17,8 @@ const time = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
 const span = String.raw`(\d+h)?(\d+m)?(\d+s)?(\d+ms)?`;
 
 async function make(over: Partial<JobSpec> = {}): Promise<string> {
-  const { id } = await h.api.createJob("default", spec({ firing: { overlap: "allow" }, ...over }));
-  return (await h.api.runNow("default", { id }, {}, actor)).id;
+  const { id } = await h.engine.jobs.create("default", spec({ firing: { overlap: "allow" }, ...over }));
+  return (await h.engine.jobs.runNow("default", { id }, {}, actor)).id;
 }
 
 /** A registered worker that claims nothing. */
@@ -76,16 +76,16 @@ const runReasons: Readonly<Record<RunWaitCode, readonly [make: () => Promise<str
   ],
   overlap: [
     async () => {
-      const { id } = await h.api.createJob("default", spec({ firing: { overlap: "queue_all" } }));
-      await h.api.runNow("default", { id }, {}, actor);
-      return (await h.api.runNow("default", { id }, {}, actor)).id;
+      const { id } = await h.engine.jobs.create("default", spec({ firing: { overlap: "queue_all" } }));
+      await h.engine.jobs.runNow("default", { id }, {}, actor);
+      return (await h.engine.jobs.runNow("default", { id }, {}, actor)).id;
     },
     "^waits for run_\\w+ of the same job, which is queued; 1 of its runs go before it$",
   ],
   queue_paused: [
     async () => {
       const pause = { reason: "provider is down", until: null };
-      await h.api.pauseQueue("default", "mail", pause, { actor: "ops@example.com" });
+      await h.engine.queues.pause("default", "mail", pause, { actor: "ops@example.com" });
       return make({ queue: "mail" });
     },
     `^queue mail is paused by ops@example.com since ${time}: provider is down$`,
@@ -159,7 +159,7 @@ const runReasons: Readonly<Record<RunWaitCode, readonly [make: () => Promise<str
   ],
   workers_cordoned: [
     async () => {
-      await h.api.askWorker("default", await worker({ tasks: ["svg"] }), "cordoned");
+      await h.engine.workers.requestState("default", await worker({ tasks: ["svg"] }), "cordoned");
       return make({ task: "svg" });
     },
     "^the worker that could take it is cordoned or draining$",
@@ -168,27 +168,27 @@ const runReasons: Readonly<Record<RunWaitCode, readonly [make: () => Promise<str
 
 describe("the explanation of a run", () => {
   it.each(Object.entries(runReasons))("gives the reason %s with its numbers", async (code, [makeRun, says]) => {
-    const answer = await h.api.explainRun("default", await makeRun());
+    const answer = await h.engine.explanations.run("default", await makeRun());
     expect(answer?.explanation).toMatchObject({ code, detail: expect.stringMatching(new RegExp(says)) as string });
   });
 
   it("names the breaker of a run that failed while the breaker was open", async () => {
     const policy = { requires: requirementsOf({ breaker: "payments" }) };
     const set = "state = 'scheduled', state_reason = 'breaker_open', run_at = now() + interval '1 minute'";
-    const answer = await h.api.explainRun("default", await changed(set, { task: "pay", policy }));
+    const answer = await h.engine.explanations.run("default", await changed(set, { task: "pay", policy }));
     expect(answer?.explanation).toMatchObject({ code: "breaker_open", facts: { breaker: "payments", state: "open" } });
   });
 
   it("says that the limits are about to be checked before the first check", async () => {
     const limit: KeyedLimit = { scope: "key", kind: "concurrency", name: "new", limit: 1, ...noDetails };
-    const answer = await h.api.explainRun("default", await limited(limit, null));
+    const answer = await h.engine.explanations.run("default", await limited(limit, null));
     expect(answer?.explanation.code).toBe("limit_pending");
   });
 
   it("counts the runs that wait for the same limit and precede it", async () => {
     const limit: KeyedLimit = { scope: "key", kind: "concurrency", name: "busy", limit: 2, ...noDetails };
     await limited(limit, { used: 2 });
-    const answer = await h.api.explainRun("default", await limited(limit, null));
+    const answer = await h.engine.explanations.run("default", await limited(limit, null));
     expect(answer?.explanation).toMatchObject({
       detail: 'key "busy": 2 of 2 are running; 1 that wait for the same go before it',
       facts: { key: "busy", used: 2, limit: 2, ahead: 1 },
@@ -196,7 +196,7 @@ describe("the explanation of a run", () => {
   });
 
   it("is null for a run that does not exist", async () => {
-    expect(await h.api.explainRun("default", "0193e2c4-0000-7000-8000-000000000000")).toBeNull();
+    expect(await h.engine.explanations.run("default", "0193e2c4-0000-7000-8000-000000000000")).toBeNull();
   });
 });
 
@@ -206,7 +206,8 @@ const future = (): number => Math.floor(h.db.clock.now()) + 3_600_000;
 /** For each reason: how a job gets it, and the sentence that explains it. */
 const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<string>, says: string]>> = {
   fires: [
-    async () => (await h.api.createJob("default", spec({ key: "later", schedule: { kind: "at", at: future() } }))).id,
+    async () =>
+      (await h.engine.jobs.create("default", spec({ key: "later", schedule: { kind: "at", at: future() } }))).id,
     `^fires in (1h|59m.*), at ${time}$`,
   ],
   fires_now: [recurring, `^it has been due for ${span} and (is about to fire|no node has fired it yet: .*)$`],
@@ -225,7 +226,7 @@ const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<str
     async () => {
       const id = await h.recurring({}, 2);
       const pause = { reason: "audit", until: future(), missed: "none" } as const;
-      await h.api.pauseJob("default", { id }, pause, { actor: "ops" });
+      await h.engine.jobs.pause("default", { id }, pause, { actor: "ops" });
       return id;
     },
     `^paused by ops since ${time}, until ${time}.*: audit$`,
@@ -243,7 +244,7 @@ const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<str
   cancelled: [
     async () => {
       const id = await h.upstream();
-      await h.api.cancelJob("default", { id }, { running: "keep" }, actor);
+      await h.engine.jobs.cancel("default", { id }, { running: "keep" }, actor);
       return id;
     },
     "^it is cancelled and fires no more$",
@@ -275,7 +276,7 @@ const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<str
 
 describe("the explanation of a job", () => {
   it.each(Object.entries(jobReasons))("gives the reason %s with its numbers", async (code, [makeJob, says]) => {
-    const answer = await h.api.explainJob("default", { id: await makeJob() });
+    const answer = await h.engine.explanations.job("default", { id: await makeJob() });
     expect(answer).toMatchObject({ code, detail: expect.stringMatching(new RegExp(says)) as string });
   });
 
@@ -284,7 +285,7 @@ describe("the explanation of a job", () => {
     const down = await h.waiting([{ job: formatId("job", up), on: "success" }], { firing: { overlap: "skip" } });
     for (let n = 0; n < 2; n++) await h.runOnce(up);
     await h.processEnds();
-    const explanation = await h.api.explainJob("default", { id: down });
+    const explanation = await h.engine.explanations.job("default", { id: down });
     expect(explanation.outcomes).toMatchObject([{ reason: "overlap", count: 1 }]);
     expect(explanation.run?.explanation.code).toBe("no_worker_for_task");
   });
@@ -293,7 +294,7 @@ describe("the explanation of a job", () => {
     const id = await h.upstream();
     const error = { type: "HttpError", message: "answered 503\nand a page of HTML", retryable: true };
     await h.runOnce(id, { status: "failed", reason: "handler_error", error });
-    const { run } = await h.api.explainJob("default", { id });
+    const { run } = await h.engine.explanations.job("default", { id });
     expect(run?.explanation).toMatchObject({
       code: "ended",
       detail: expect.stringMatching(

@@ -14,22 +14,22 @@ const specs = (count: number, schedule: ScheduleSpec): JobSpec[] =>
 
 describe("the forecast of a namespace", () => {
   it("counts every active job of a small namespace and leaves paused jobs out", async () => {
-    const created = await h.api.createJobs("default", specs(300, hourly));
-    await h.api.createJobs("default", specs(2, { kind: "every", everyMs: 60_000, anchor: 0 }));
+    const created = await h.engine.jobs.createMany("default", specs(300, hourly));
+    await h.engine.jobs.createMany("default", specs(2, { kind: "every", everyMs: 60_000, anchor: 0 }));
     const [first] = created;
     const id = first !== undefined && "id" in first ? first.id : "";
-    await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
-    const forecast = await h.api.forecast("default", 1);
+    await h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+    const forecast = await h.engine.forecasts.get("default", 1);
     expect(forecast).toMatchObject({ isExact: true, jobs: 301, sampledJobs: 301, fires: 299 + 2 * 60 });
     expect(forecast.crowded[0]?.fires).toBeGreaterThanOrEqual(299);
     expect(forecast.proposals[0]).toMatchObject({ jobs: 299, peakBefore: 299 });
     const at = forecast.crowded[0]?.at ?? 0;
-    expect(await h.api.firesAt("default", at)).toBeGreaterThanOrEqual(299);
+    expect(await h.engine.forecasts.firesAt("default", at)).toBeGreaterThanOrEqual(299);
   });
 
   it("samples some shards of a large namespace and is accurate to a few percent", async () => {
-    await h.api.createJobs("default", specs(30_000, hourly));
-    const { isExact, jobs, sampledJobs, fires } = await h.api.forecast("default", 2);
+    await h.engine.jobs.createMany("default", specs(30_000, hourly));
+    const { isExact, jobs, sampledJobs, fires } = await h.engine.forecasts.get("default", 2);
     expect(isExact).toBe(false);
     expect(sampledJobs).toBeLessThan(28_000);
     expect(jobs / 30_301).toBeGreaterThan(0.93);

@@ -1,7 +1,7 @@
 import type { JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngine, type CreatedJob, type Database, type Engine, openDatabase } from "../../../src/index.js";
+import { type CreatedJob, type Database, Engine, openDatabase } from "../../../src/index.js";
 import { hostPorts, newId } from "../../harness/store-harness.js";
 
 let database: Database;
@@ -14,7 +14,7 @@ beforeEach(async () => {
   database = await openDatabase({ url: fresh.url, schema: "carillon", ...hostPorts });
   const node = { name: "test", address: null, version: "0" };
   const limits = { insertBatch: 100, insertQueue: 200 };
-  engine = createEngine({ database, ...hostPorts, newId, node, alone: true, limits });
+  engine = new Engine({ database, ...hostPorts, newId, node, alone: true, limits });
 });
 
 afterEach(async () => {
@@ -46,13 +46,13 @@ const codes = (created: readonly CreatedJob[]): unknown[] =>
 
 describe("a batch of jobs", () => {
   it("stores a batch of jobs that is larger than a statement and the queue, and returns the outcomes in its order", async () => {
-    const created = await engine.api.createJobs(
+    const created = await engine.jobs.createMany(
       "default",
       many(1_234, (index) => ({ payload: { index } })),
     );
     expect(new Set(created.map(idOf)).size).toBe(1_234);
     for (const index of [0, 99, 100, 1_233]) {
-      const job = await engine.api.getJob("default", { id: idOf(created[index]) });
+      const job = await engine.jobs.get("default", { id: idOf(created[index]) });
       expect(job).toMatchObject({ payload: { index }, state: "active", nextRunAt: expect.any(Number) });
     }
     const stored = await database.query<{ count: number }>({ text: "select count(*) as count from carillon.job_due" });
@@ -60,7 +60,7 @@ describe("a batch of jobs", () => {
   });
 
   it("stores the valid jobs of a batch when the node or the database refuses others", async () => {
-    const created = await engine.api.createJobs("default", [
+    const created = await engine.jobs.createMany("default", [
       spec({ key: "a" }),
       spec({ schedule: { kind: "cron", cron: "61 * * * *", timeZone: "UTC" } }),
       spec({ key: "a" }),
@@ -69,14 +69,14 @@ describe("a batch of jobs", () => {
       spec({ key: "b" }),
     ]);
     expect(codes(created)).toEqual(["stored", "cron_invalid", "key_taken", "schedule_in_past", "23514", "stored"]);
-    expect(await engine.api.getJob("default", { key: "b" })).toMatchObject({ id: idOf(created[5]) });
-    const found = await engine.api.jobsOfKeys("default", ["b", "unused"]);
+    expect(await engine.jobs.get("default", { key: "b" })).toMatchObject({ id: idOf(created[5]) });
+    const found = await engine.jobs.byKeys("default", ["b", "unused"]);
     expect(found.map(({ id, key }) => [id, key])).toEqual([[idOf(created[5]), "b"]]);
   });
 
   it("stores recurring and one-off jobs of one batch, and each one-off job as one row", async () => {
     const at = database.clock.now();
-    const created = await engine.api.createJobs("default", [
+    const created = await engine.jobs.createMany("default", [
       spec(),
       spec({ schedule: { kind: "at", at } }),
       spec({ schedule: { kind: "at", at: at + 60_000 } }),
@@ -91,7 +91,7 @@ describe("a batch of jobs", () => {
   });
 
   it("stores only the firing policies that differ from the defaults, and the overlap policy in the row that a fire reads", async () => {
-    const [created] = await engine.api.createJobs("default", [spec({ firing: { overlap: "allow" } })]);
+    const [created] = await engine.jobs.createMany("default", [spec({ firing: { overlap: "allow" } })]);
     const rows = await database.query({
       text: "select j.firing, d.overlap from carillon.job j join carillon.job_due d on d.job_id = j.id",
     });

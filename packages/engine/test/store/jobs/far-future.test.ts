@@ -13,18 +13,18 @@ const dayMs = 86_400_000;
 describe("the last instants that PostgreSQL can store", () => {
   it("stores deadlines after the year 9999, for runs and for jobs", async () => {
     const late = { schedule: { kind: "at", at: last }, policy: { deadlineMs: dayMs } } as const;
-    const run = await h.api.createJob("default", spec(late));
+    const run = await h.engine.jobs.create("default", spec(late));
     expect(run).toMatchObject({ nextRunAt: last });
-    const job = await h.api.createJob("default", spec({ ...late, key: "late" }));
+    const job = await h.engine.jobs.create("default", spec({ ...late, key: "late" }));
     expect(
-      await h.api.pauseJob("default", { id: run.id }, { reason: null, until: last, missed: "none" }, actor),
+      await h.engine.jobs.pause("default", { id: run.id }, { reason: null, until: last, missed: "none" }, actor),
     ).toMatchObject({ state: "paused" });
-    expect((await h.api.getJob("default", { id: job.id }))?.nextRunAt).toBe(last);
+    expect((await h.engine.jobs.get("default", { id: job.id }))?.nextRunAt).toBe(last);
   });
 
   it("fires the last instants that PostgreSQL can store, with their jitter", async () => {
     const schedule = { kind: "every", everyMs: dayMs, anchor: last, startsAt: last, jitterMs: dayMs - 1 } as const;
-    const job = await h.api.createJob("default", spec({ schedule }));
+    const job = await h.engine.jobs.create("default", spec({ schedule }));
     expect(job.nextRunAt).toBeGreaterThan(last);
     expect(await h.due(job.id)).toMatchObject({ next_nominal_at: last, next_fire_at: job.nextRunAt });
   });

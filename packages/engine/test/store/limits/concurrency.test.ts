@@ -30,13 +30,13 @@ test("a limit without a key counts the runs of one job: another job of the same 
   const engine = await h.startNode();
   for (const key of ["a", "b"]) {
     const what = { task: "work", payload: { key }, queue: "default", priority: 4, labels: {} };
-    const { id } = await engine.api.createJob("default", {
+    const { id } = await engine.jobs.create("default", {
       ...what,
       policy: { concurrency: { limit: 2 } },
       schedule: { kind: "manual" },
       firing: { overlap: "allow" },
     });
-    for (let count = 0; count < 4; count++) await engine.api.runNow("default", { id }, {}, { actor: null });
+    for (let count = 0; count < 4; count++) await engine.jobs.runNow("default", { id }, {}, { actor: null });
   }
   await h.until(() => h.open.length === 4);
   for (let ended = 1; ended <= 8; ended++) {
@@ -50,7 +50,7 @@ test("a limit without a key counts the runs of one job: another job of the same 
 
 test("the limit of a queue holds for runs that have no limits [INV-14]", async () => {
   const engine = await h.startNode();
-  await engine.api.changeQueue("default", "default", { concurrency: { limit: 2 } }, { actor: null });
+  await engine.queues.change("default", "default", { concurrency: { limit: 2 } }, { actor: null });
   await h.enqueue(
     engine,
     {},
@@ -62,7 +62,7 @@ test("the limit of a queue holds for runs that have no limits [INV-14]", async (
   }
   await h.until(() => h.engines.countEnds() === 6);
   expect(h.maxOpen().get("q")).toBeLessThanOrEqual(2);
-  await engine.api.changeQueue("default", "default", { concurrency: null }, { actor: null });
+  await engine.queues.change("default", "default", { concurrency: null }, { actor: null });
   await h.enqueue(
     engine,
     {},
@@ -73,7 +73,7 @@ test("the limit of a queue holds for runs that have no limits [INV-14]", async (
 
 test("the limit of a namespace holds for all its runs, with or without other limits [INV-14]", async () => {
   const engine = await h.startNode();
-  await engine.api.changeNamespace("default", { concurrency: { limit: 2 } }, { actor: null });
+  await engine.namespaces.change("default", { concurrency: { limit: 2 } }, { actor: null });
   await h.enqueue(
     engine,
     {},

@@ -22,22 +22,22 @@ async function thrice(make: () => Promise<unknown>): Promise<void> {
 }
 
 const ways: Record<string, (engine: Engine) => Promise<unknown>> = {
-  "a call for one run": (engine) => thrice(() => engine.api.enqueue("default", h.spec(policy, payload))),
+  "a call for one run": (engine) => thrice(() => engine.enqueuer.enqueue("default", h.spec(policy, payload))),
   "a call for many": (engine) => h.enqueue(engine, policy, [payload, payload, payload]),
   "a delay": (engine) =>
-    thrice(() => engine.api.enqueue("default", h.spec(policy, payload, { runAt: Date.now() + 300 }))),
+    thrice(() => engine.enqueuer.enqueue("default", h.spec(policy, payload, { runAt: Date.now() + 300 }))),
   "a dedupe key": (engine) => {
     let count = 0;
     return thrice(() => {
       const dedupe = { key: `d${count++}`, on: "ignore" as const, windowMs: null };
-      return engine.api.enqueue("default", h.spec(policy, payload, { dedupe }));
+      return engine.enqueuer.enqueue("default", h.spec(policy, payload, { dedupe }));
     });
   },
-  "a one-off job": (engine) => thrice(() => engine.api.createJob("default", job({ kind: "at", at: Date.now() }))),
-  "a schedule": (engine) => engine.api.createJob("default", job({ kind: "every", everyMs: 1_000, anchor: Date.now() })),
+  "a one-off job": (engine) => thrice(() => engine.jobs.create("default", job({ kind: "at", at: Date.now() }))),
+  "a schedule": (engine) => engine.jobs.create("default", job({ kind: "every", everyMs: 1_000, anchor: Date.now() })),
   "run-now": async (engine) => {
-    const { id } = await engine.api.createJob("default", job({ kind: "manual" }));
-    await thrice(() => engine.api.runNow("default", { id }, {}, { actor: null }));
+    const { id } = await engine.jobs.create("default", job({ kind: "manual" }));
+    await thrice(() => engine.jobs.runNow("default", { id }, {}, { actor: null }));
   },
   "plain SQL": () =>
     thrice(() =>

@@ -43,7 +43,7 @@ test("runs behind a failed run wait until it is retried, and the retry starts fi
   await h.until(() => h.begun === 1);
   h.endOne(undefined, new Error("broken"));
   await h.untilRow("select from carillon.limit_key where stopped_by is not null");
-  await engine.api.retryRun("default", first, {}, { actor: null });
+  await engine.deadLetters.retryRun("default", first, {}, { actor: null });
   await h.until(() => h.begun === 2);
   h.endOne();
   await h.until(() => h.begun === 3);

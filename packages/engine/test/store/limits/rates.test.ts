@@ -70,10 +70,10 @@ test("no window holds more starts of handlers than a rate allows, over a pause a
   );
   // Admitted before the pause, and started after it.
   await untilRow("select from carillon.limit_key where used = 3");
-  await engine.api.pauseQueue("default", "default", { reason: "test", until: null }, { actor: null });
+  await engine.queues.pause("default", "default", { reason: "test", until: null }, { actor: null });
   await h.startWorker(engine);
   await aWindow();
-  await engine.api.resumeQueue("default", "default", { actor: null });
+  await engine.queues.resume("default", "default", { actor: null });
   await h.until(() => h.begun > limit);
   await proxy.refuse();
   proxy.cut();

@@ -28,8 +28,8 @@ test("over two nodes, with failures, cancels, a pause and a lost worker, no key 
   const isOver = async (): Promise<boolean> => (await h.query("select from carillon.run limit 1")).length === 0;
   while (!(await isOver())) {
     const step = ended++;
-    if (step === 10) await first.api.pauseQueue("default", "default", { reason: "storm", until: null }, context);
-    if (step === 14) await second.api.resumeQueue("default", "default", context);
+    if (step === 10) await first.queues.pause("default", "default", { reason: "storm", until: null }, context);
+    if (step === 14) await second.queues.resume("default", "default", context);
     // A worker's session is declared dead: its handlers are stopped, and end.
     if (step === 20) {
       await h.query(

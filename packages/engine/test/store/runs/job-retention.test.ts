@@ -21,8 +21,9 @@ async function sweep(daysLater: number): Promise<void> {
   for (let pass = 0; pass < 20; pass += 1) await retention.sweepJobs();
 }
 
-const cancel = (id: string) => h.api.cancelJob("default", { id }, { running: "signal", dependants: "refuse" }, actor);
-const exists = async (id: string): Promise<boolean> => (await h.api.getJob("default", { id })) !== null;
+const cancel = (id: string) =>
+  h.engine.jobs.cancel("default", { id }, { running: "signal", dependants: "refuse" }, actor);
+const exists = async (id: string): Promise<boolean> => (await h.engine.jobs.get("default", { id })) !== null;
 const rowsOf = async (id: string): Promise<number[]> => {
   const tables = ["job", "job_due", "job_version", "occurrence", "backfill"];
   const columns = ["id", "job_id", "job_id", "job_id", "job_id"];
@@ -39,7 +40,7 @@ async function withRecords(): Promise<string> {
   await h.drain();
   await h.forgetRuns(id);
   await h.drain();
-  await h.api.editJob("default", { id }, (job) => ({ ...job, payload: "new" }), actor);
+  await h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload: "new" }), actor);
   const note = `insert into carillon.occurrence (job_id, namespace_id, version, reason, from_at, to_at, count, recorded_at)
                 select $1, 1, 1, 'missed', now() + n * interval '1 minute', now() + n * interval '1 minute', 1, now()
                 from generate_series(1, 5) as n`;
@@ -81,12 +82,12 @@ describe("retention of jobs", () => {
     const made = { plain: spec(once), keyed: spec({ ...once, key: "once" }), live: spec(once) };
     const ids = new Map<string, string>();
     for (const [name, one] of Object.entries(made)) {
-      const { id } = await h.api.createJob("default", one);
+      const { id } = await h.engine.jobs.create("default", one);
       ids.set(name, id);
       const pick = {
         text: "update carillon.job_due set state = 'completed', next_nominal_at = null, next_fire_at = null, fired_through = next_nominal_at where job_id = $1",
       };
-      if (name === "live") await h.api.runNow("default", { id }, {}, actor);
+      if (name === "live") await h.engine.jobs.runNow("default", { id }, {}, actor);
       await h.db.query(pick, [id]);
     }
     await sweep(historyDays + 1);
@@ -96,9 +97,9 @@ describe("retention of jobs", () => {
   });
 
   it("a completed job is kept while another job depends on it", async () => {
-    const { id } = await h.api.createJob("default", spec());
+    const { id } = await h.engine.jobs.create("default", spec());
     const after = { kind: "after", after: [{ job: id, on: "finish" }] } as const;
-    const waiting = await h.api.createJob("default", spec({ schedule: after }));
+    const waiting = await h.engine.jobs.create("default", spec({ schedule: after }));
     await h.select("update carillon.job_due set state = 'completed' where job_id = $1", id);
     await sweep(historyDays + 1);
     expect([await exists(id), await exists(waiting.id)]).toEqual([true, true]);

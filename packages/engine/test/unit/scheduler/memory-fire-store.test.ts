@@ -1,4 +1,4 @@
-import { fireStoreConformance } from "../../../../testkit/src/conformance/fire-store.js";
+import { fireStoreConformance } from "../../conformance/fire-store.js";
 import { memoryFireStoreUnderTest } from "../../harness/fire-store-harness.js";
 
 fireStoreConformance("memory", memoryFireStoreUnderTest);

@@ -10,31 +10,7 @@ import type {
   RefuseTarget,
 } from "@carillon/contract";
 import type { DurationMs, ErrorCode, Instant, TraceContext } from "@carillon/core";
-import type {
-  Backfills,
-  Breakers,
-  Calendars,
-  Callbacks,
-  Catalogue,
-  ChangeContext,
-  EngineApi,
-  Enqueueing,
-  Explanations,
-  Failures,
-  Forecasts,
-  JobChanges,
-  Limits,
-  Namespaces,
-  Operations,
-  Queues,
-  Receipt,
-  Receipts,
-  RunChanges,
-  RunLogs,
-  Webhooks,
-  NamespaceGuard,
-  Workers,
-} from "@carillon/engine";
+import type { ChangeContext, Engine, NamespaceGuard, Receipt } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { Readable } from "node:stream";
 import type { EventFilter } from "../../events/public-event.js";
@@ -102,7 +78,7 @@ export function momentOf(options: ApiOptions, namespace: string): RequestContext
   const { engine, now, catchupWindowMs, checkPayload, refuseTarget } = options;
   return {
     now: now(),
-    defaultsOf: (task) => engine.defaultsOf(namespace, task),
+    defaultsOf: (task) => engine.tasks.defaultsOf(namespace, task),
     ...(catchupWindowMs !== undefined && { catchupWindowMs }),
     ...(checkPayload !== undefined && { checkPayload }),
     ...(refuseTarget !== undefined && { refuseTarget }),
@@ -142,26 +118,33 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
-export type ApiEngine = EngineApi &
-  RunLogs &
-  Receipts &
-  RunChanges &
-  Operations &
-  Enqueueing &
-  JobChanges &
-  Calendars &
-  Backfills &
-  Queues &
-  Namespaces &
-  Breakers &
-  Limits &
-  Failures &
-  Callbacks &
-  Catalogue &
-  Webhooks &
-  Workers &
-  Explanations &
-  Forecasts;
+/** The components that the API calls, without their internal members: tests put fakes in their place. */
+export type ApiEngine = { readonly [Name in keyof InternalMembers]: Omit<Engine[Name], InternalMembers[Name]> };
+
+/** Each component that the API calls, with those of its members that only other components and the SDK use. */
+interface InternalMembers {
+  backfills: never;
+  breakers: never;
+  calendars: never;
+  callbackSecrets: "signing";
+  cluster: never;
+  deadLetters: "repeater";
+  enqueuer: "enqueue" | "enqueueIn";
+  explanations: never;
+  forecasts: never;
+  idempotencyKeys: never;
+  jobs: never;
+  limits: "ofRun";
+  namespaces: never;
+  operations: never;
+  queues: never;
+  runs: "reader" | "lister" | "changer" | "stop";
+  tasks: never;
+  waitingRuns: "tick" | "endStopped";
+  webhooks: "deliveryRuns" | "refresh" | "wantsSuccess" | "target" | "noteDelivery";
+  windows: never;
+  workers: never;
+}
 
 /** Workers that connect over HTTP. */
 export type WorkersPort = Pick<

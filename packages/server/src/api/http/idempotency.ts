@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { limits, type Operation, type OperationId } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import type { Effect, KeptAnswer, Receipts } from "@carillon/engine";
-import type { ApiResponse, Call, Handler } from "./handler.js";
+import type { Effect, KeptAnswer } from "@carillon/engine";
+import type { ApiEngine, ApiResponse, Call, Handler } from "./handler.js";
 
 /** Rebuilds the response of a call from what it created: its node died before it stored the response. */
 export type Replay = (effect: Effect, call: Call<Operation>) => Promise<ApiResponse>;
 export type Replays = Partial<Record<OperationId, Replay>>;
 
 export interface KeyedOptions {
-  readonly receipts: Receipts;
+  readonly keys: ApiEngine["idempotencyKeys"];
   readonly operation: Operation;
   readonly handler: Handler<Operation>;
   readonly replay: Replay | undefined;
@@ -29,9 +29,9 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
 
 /** Runs a call once for its key; a repeated call gets the stored response. */
 export async function respondOnce(options: KeyedOptions, key: string, call: Call<Operation>): Promise<ApiResponse> {
-  const { receipts, operation, handler, replay, onLost } = options;
+  const { keys, operation, handler, replay, onLost } = options;
   const request = fingerprint(operation, call);
-  const begun = await receipts.beginCall(call.namespace, { caller: call.actor ?? "", key, request });
+  const begun = await keys.begin(call.namespace, { caller: call.actor ?? "", key, request });
   if (begun.state === "busy") {
     throw new CarillonError(
       "idempotency_in_progress",

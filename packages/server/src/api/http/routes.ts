@@ -8,11 +8,10 @@ import {
   takesIdempotencyKey,
 } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import type { Receipts } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { withTimeout } from "../../timeout.js";
 import type { BudgetName, Ticket } from "./admission.js";
-import type { ApiResponse, Call, Handler, Handlers } from "./handler.js";
+import type { ApiEngine, ApiResponse, Call, Handler, Handlers } from "./handler.js";
 import { idempotencyKeyOf, type Replays, respondOnce } from "./idempotency.js";
 import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
 import { beginHttpSpan, endHttpSpan, type TracingPort } from "./tracing.js";
@@ -47,7 +46,7 @@ interface Address {
 
 export interface ServedOptions {
   readonly namespace: string;
-  readonly receipts: Receipts;
+  readonly keys: ApiEngine["idempotencyKeys"];
   readonly replays: Replays;
   readonly tracing: TracingPort;
 }
@@ -155,7 +154,7 @@ function responder(
   id: OperationId,
   operation: Operation,
   handler: Handler<Operation>,
-  { receipts, replays }: ServedOptions,
+  { keys, replays }: ServedOptions,
 ): Respond {
   if (!takesIdempotencyKey(operation)) return handler;
   return (call, request) => {
@@ -166,7 +165,7 @@ function responder(
         { err: error },
         "the response to a call with an Idempotency-Key was not stored; a repeated call rebuilds it",
       );
-    return respondOnce({ receipts, operation, handler, replay: replays[id], onLost }, key, call);
+    return respondOnce({ keys, operation, handler, replay: replays[id], onLost }, key, call);
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { createEngine, type Database, openDatabase } from "@carillon/engine";
+import { type Database, Engine, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import { apiUnderTest } from "../../unit/api/api-under-test.js";
 
@@ -35,11 +35,11 @@ export async function realApi() {
   const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
-  const engine = createEngine({ database, ...ports, newId, node, alone: true });
+  const engine = new Engine({ database, ...ports, newId, node, alone: true });
   await engine.start();
   let isStarted = true;
   await database.query({ text: "insert into carillon.namespace (name) values ('other')" });
-  const options = { engine: engine.api, workers: engine.workerApi, now: () => database.clock.now() };
+  const options = { engine, workers: engine.workerApi, now: () => database.clock.now() };
   return {
     ...apiUnderTest(options),
     /** A call from another namespace for the same jobs. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { createEngine, openDatabase } from "@carillon/engine";
+import { Engine, openDatabase } from "@carillon/engine";
 import { TcpProxy, freshDatabase } from "@carillon/testkit";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
@@ -40,7 +40,7 @@ async function nodeBehindProxy() {
   });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
-  const engine = createEngine({ database, ...ports, newId, node, alone: true });
+  const engine = new Engine({ database, ...ports, newId, node, alone: true });
   await engine.start();
   metrics.watchNode({
     engine: () => engine.load,
@@ -48,7 +48,7 @@ async function nodeBehindProxy() {
   });
   let load: AdmissionLoad | null = null;
   const app = createApi({
-    engine: engine.api,
+    engine: engine,
     workers: engine.workerApi,
     health: readiness(() => database),
     metrics: {

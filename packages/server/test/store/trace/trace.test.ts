@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { randomBytes } from "node:crypto";
-import { isRunEnd, makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
-import { createEngine, type EngineEvent, openDatabase } from "@carillon/engine";
+import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers, isRunEnd } from "@carillon/core";
+import { Engine, type EngineEvent, openDatabase } from "@carillon/engine";
 import { httpExecutor } from "@carillon/executors";
 import { freshDatabase } from "@carillon/testkit";
 import { activeTraceParent, AddressRules, beginSpan, enqueueTraced, LocalTransport, Worker } from "@carillon/worker";
@@ -25,7 +25,7 @@ async function tracedNode() {
   const onEvent = (event: EngineEvent): void => {
     if (isRunEnd(event)) for (const listener of ended.splice(0)) listener(event);
   };
-  const engine = createEngine({ database, ...ports, newId, node, alone: true, onEvent });
+  const engine = new Engine({ database, ...ports, newId, node, alone: true, onEvent });
   await engine.start();
   const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
   const worker = new Worker({
@@ -46,7 +46,7 @@ async function tracedNode() {
   });
   await worker.start();
   const tracing = { beginSpan, activeTraceParent, enqueueTraced };
-  const parts = { engine: engine.api, workers: engine.workerApi, tracing };
+  const parts = { engine, workers: engine.workerApi, tracing };
   const api = apiUnderTest({ ...parts, now: () => database.clock.now() });
   return {
     ...api,

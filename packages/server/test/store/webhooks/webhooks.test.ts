@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers, webhookQueue } from "@carillon/core";
 import type { Delivery, DeliveryList, Run, Webhook, WebhookWithSecret } from "@carillon/contract";
-import { createEngine, openDatabase } from "@carillon/engine";
+import { Engine, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import {
   AddressRules,
@@ -26,13 +26,14 @@ async function startNode() {
   const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
-  const engine = createEngine({ database, ...ports, newId, node, alone: true, limits: { webhookFailingMs: 60_000 } });
+  const engine = new Engine({ database, ...ports, newId, node, alone: true, limits: { webhookFailingMs: 60_000 } });
   await engine.start();
   const received: unknown[] = [];
   const recorder: Task = { name: "record.callback", run: (payload) => void received.push(payload) };
   const rules = new AddressRules(["loopback"]);
   const sender = webhookSender({
-    webhooks: engine.api,
+    webhooks: engine.webhooks,
+    callbackSecrets: engine.callbackSecrets,
     namespace: "default",
     post: async ({ url, ...request }) =>
       httpCall({ ...request, url, method: "POST", timers, addresses: await checkedAddresses(url, rules) }),
@@ -52,7 +53,7 @@ async function startNode() {
     });
   const workers = [workerOf([...builtInTasks(timers), recorder], ["*"]), workerOf([sender], [webhookQueue])];
   for (const worker of workers) await worker.start();
-  const api = apiUnderTest({ engine: engine.api, workers: engine.workerApi, now: () => database.clock.now() });
+  const api = apiUnderTest({ engine, workers: engine.workerApi, now: () => database.clock.now() });
   return {
     ...api,
     database,

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { createEngine, type Database, type EngineEvent, openDatabase } from "@carillon/engine";
+import { type Database, Engine, type EngineEvent, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import { expect } from "vitest";
 import { createApi } from "../../../src/api/app.js";
@@ -67,10 +67,10 @@ async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<
   const events: EngineEvent[] = [];
   const limits = { workerTimeoutMs, leaseMs: 1_000 };
   const onEvent = (event: EngineEvent): void => void events.push(event);
-  const engine = createEngine({ database, ...ports, newId, node, alone: false, limits, onEvent });
+  const engine = new Engine({ database, ...ports, newId, node, alone: false, limits, onEvent });
   await engine.start();
   const app = createApi({
-    engine: engine.api,
+    engine: engine,
     workers: engine.workerApi,
     health: { ready: async () => [] },
     metrics: {

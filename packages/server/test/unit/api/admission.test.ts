@@ -21,13 +21,13 @@ async function stalledApi(admission: { calls: number; bytes: number }) {
       watchAdmission: (shown) => (load = shown),
     },
   });
-  const { enqueueShown } = api.engine;
+  const { enqueueAndRead } = api.engine.enqueuer;
   const arrivals = new EventEmitter();
   let inside = 0;
-  api.engine.enqueueShown = async (...args) => {
+  api.engine.enqueuer.enqueueAndRead = async (...args) => {
     arrivals.emit("entered", ++inside);
     await gate;
-    return enqueueShown.apply(api.engine, args);
+    return enqueueAndRead.apply(api.engine.enqueuer, args);
   };
   const url = await api.app.listen({ host: "127.0.0.1", port: 0 });
   const post = (path: string, body: unknown = { task: "echo" }, headers: Record<string, string> = {}) =>

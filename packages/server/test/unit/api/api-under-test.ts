@@ -4,8 +4,8 @@ import { expect } from "vitest";
 import { createApi } from "../../../src/api/app.js";
 import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/http/handler.js";
 import { watchAnswers } from "./declared-answers.js";
-import { FakeEngine } from "./fake-webhooks.js";
-import { FakeWorkers } from "./fake-workers.js";
+import { FakeEngine } from "./fake-engine.js";
+import { FakeWorkerApi } from "./fake-workers.js";
 
 export const testNow = Date.UTC(2026, 10, 12, 8, 30);
 
@@ -19,7 +19,7 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
   let ids = 0;
   const app = createApi({
     engine,
-    workers: new FakeWorkers(),
+    workers: new FakeWorkerApi(),
     health: { ready: async () => checks },
     metrics: {
       contentType: "text/plain; version=0.0.4; charset=utf-8",

@@ -38,14 +38,14 @@ describe("backfills", () => {
     await api.backfill({ from: range.from, per_second: 0.5, concurrency: 1, repeat: true, force: true });
     const from = Date.UTC(2026, 10, 1);
     const request = { from, to: testNow, perSecond: 0.5, concurrency: 1, repeats: true, force: true };
-    expect(api.engine.asked).toEqual(["backfill", request, { actor: null }]);
+    expect(api.engine.backfills.lastStart).toEqual([request, { actor: null }]);
   });
 
   it("a dry run only counts a backfill", async () => {
     const api = await withJob();
     const response = await api.backfill({ ...range, dry_run: true });
     expect([response.statusCode, response.json()]).toEqual([200, { total: 7, dry_run: true }]);
-    expect(api.engine.backfills).toEqual([]);
+    expect(api.engine.backfills.stored).toEqual([]);
   });
 
   it.each([{}, { dry_run: true }])("refuses a backfill with %j when the job has another version", async (over) => {
@@ -54,7 +54,7 @@ describe("backfills", () => {
     const payload = JSON.stringify({ ...range, ...over });
     const response = await api.call({ method: "POST", url: "/v1/jobs/@nightly:backfill", headers, payload });
     expect(refusalOf(response)).toMatchObject({ status: 412, code: "precondition_failed" });
-    expect(api.engine.backfills).toEqual([]);
+    expect(api.engine.backfills.stored).toEqual([]);
   });
 
   it.each([
@@ -71,12 +71,12 @@ describe("backfills", () => {
   ])("refuses the backfill %j", async (body, status, faults) => {
     const api = await withJob();
     expect(refusalOf(await api.backfill(body))).toMatchObject({ status, faults });
-    expect(api.engine.backfills).toEqual([]);
+    expect(api.engine.backfills.stored).toEqual([]);
   });
 
   it("returns the engine's reason when a backfill is impossible", async () => {
     const api = await withJob();
-    api.engine.failure = new CarillonError("backfill_invalid", "the range has more than 1000000 occurrences");
+    api.engine.failNextCall(new CarillonError("backfill_invalid", "the range has more than 1000000 occurrences"));
     const response = await api.backfill(range);
     expect(refusalOf(response)).toMatchObject({ status: 422, code: "backfill_invalid" });
     expect(response.body).toContain("more than 1000000");

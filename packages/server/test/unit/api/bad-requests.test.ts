@@ -170,9 +170,8 @@ describe("unreadable addresses", () => {
 describe("failures behind the API", () => {
   it("a database failure gets 503 with Retry-After", async () => {
     const api = apiUnderTest();
-    api.engine.failure = new CarillonError(
-      "database_unavailable",
-      "The database cannot be reached: connection refused",
+    api.engine.failNextCall(
+      new CarillonError("database_unavailable", "The database cannot be reached: connection refused"),
     );
     const response = await api.get("/v1/jobs");
     expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
@@ -182,7 +181,7 @@ describe("failures behind the API", () => {
 
   it("an unexpected error gets 500, is logged with its request id, and exposes no detail to the caller", async () => {
     const api = apiUnderTest();
-    api.engine.failure = new Error("password=hunter2");
+    api.engine.failNextCall(new Error("password=hunter2"));
     const response = await api.app.inject({ method: "GET", url: "/v1/jobs", headers: { "x-request-id": "mine-1" } });
     expect(refusalOf(response)).toEqual({ status: 500, code: "internal", faults: [] });
     expect(response.body).not.toContain("hunter2");

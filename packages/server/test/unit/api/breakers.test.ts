@@ -5,7 +5,7 @@ import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
 function apiWithBreakers(...names: readonly string[]) {
   const api = apiUnderTest();
   const open = { state: "open", reason: "6 of 10 failed", openings: 1, openedAt: testNow, updatedAt: testNow } as const;
-  for (const name of names) api.engine.breakers.set(name, { ...open, name, probeAt: testNow + 30_000 });
+  for (const name of names) api.engine.breakers.stored.set(name, { ...open, name, probeAt: testNow + 30_000 });
   return api;
 }
 

@@ -50,7 +50,7 @@ describe("calendars", () => {
   ])("refuses the calendar %j", async (body, status, faults) => {
     const api = apiUnderTest();
     expect(refusalOf(await api.send("PUT", url, body))).toMatchObject({ status, faults });
-    expect(api.engine.calendars.size).toBe(0);
+    expect(api.engine.calendars.stored.size).toBe(0);
   });
 
   it.each(["a%20b", "%00", "-a", "x".repeat(101)])("refuses %s as the name of a calendar", async (name) => {
@@ -65,7 +65,7 @@ describe("calendars", () => {
   it("refuses to delete a calendar that jobs use", async () => {
     const api = apiUnderTest();
     await api.send("PUT", url, { rules });
-    api.engine.failure = new CarillonError("calendar_in_use", "the calendar is used by job_1");
+    api.engine.failNextCall(new CarillonError("calendar_in_use", "the calendar is used by job_1"));
     expect(refusalOf(await api.send("DELETE", url))).toMatchObject({ status: 409, code: "calendar_in_use" });
   });
 });
@@ -78,7 +78,7 @@ describe("maintenance windows", () => {
     const api = apiUnderTest();
     const created = await api.send("PUT", url, nightly);
     expect([created.statusCode, created.json()]).toMatchObject([201, { name: "night", ...nightly }]);
-    expect(api.engine.windows.get("night")?.window.scope).toEqual({ namespace: "default", queue: "mail" });
+    expect(api.engine.windows.stored.get("night")?.window.scope).toEqual({ namespace: "default", queue: "mail" });
     const once = {
       mode: "skip",
       labels: { team: "a" },
@@ -112,7 +112,7 @@ describe("maintenance windows", () => {
   ])("refuses the maintenance window %j", async (body, fault) => {
     const api = apiUnderTest();
     expect(refusalOf(await api.send("PUT", url, body)).faults).toContain(fault);
-    expect(api.engine.windows.size).toBe(0);
+    expect(api.engine.windows.stored.size).toBe(0);
   });
 
   it("refuses an invalid name of a maintenance window", async () => {

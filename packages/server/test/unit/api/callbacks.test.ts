@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
-import { FakeEngine } from "./fake-webhooks.js";
+import { FakeEngine } from "./fake-engine.js";
 
 const token = "A".repeat(43);
 const hash = createHash("sha256").update(token).digest("hex");
 
 function withCallback() {
   const engine = new FakeEngine(() => 0);
-  engine.callbacks.set(hash, null);
+  engine.waitingRuns.answers.set(hash, null);
   return { engine, api: apiUnderTest({ engine }) };
 }
 
@@ -33,7 +33,7 @@ describe("callbacks", () => {
     const url = `/v1/callbacks/${token}`;
     const called = body === undefined ? await api.call({ method: "POST", url }) : await api.post(url, body);
     expect(called.statusCode).toBe(204);
-    expect(engine.callbacks.get(hash)).toEqual(answer);
+    expect(engine.waitingRuns.answers.get(hash)).toEqual(answer);
   });
 
   it("a callback is accepted once, and gets 404 for a wrong token", async () => {

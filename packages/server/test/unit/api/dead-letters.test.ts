@@ -20,8 +20,8 @@ async function withFailures() {
   for (const queue of ["default", "default", "busy"]) await api.post("/v1/jobs", { task: "mail", queue });
   const failed = { status: "failed", statusReason: "handler_error", finishedAt: testNow } as const;
   const error = { type: "Error", message: "no", retryable: true, fingerprint };
-  for (const [at, run] of api.engine.runs.entries()) api.engine.runs[at] = { ...run, ...failed, error };
-  const ids = api.engine.runs.map((run) => formatId("run", run.id));
+  for (const [at, run] of api.engine.runs.stored.entries()) api.engine.runs.stored[at] = { ...run, ...failed, error };
+  const ids = api.engine.runs.stored.map((run) => formatId("run", run.id));
   return { ...api, ids };
 }
 
@@ -43,7 +43,7 @@ describe("dead letters", () => {
     const api = await withFailures();
     const { id, run } = (await api.post("/v1/jobs", { task: "mail", key: "k".repeat(200) })).json<Job>();
     const failed = { status: "failed", statusReason: "handler_error", finishedAt: testNow } as const;
-    for (const [at, one] of api.engine.runs.entries()) api.engine.runs[at] = { ...one, ...failed };
+    for (const [at, one] of api.engine.runs.stored.entries()) api.engine.runs.stored[at] = { ...one, ...failed };
     for (const job of [id, `@${"k".repeat(200)}`]) {
       expect(await listed(api, `?job_id=${job}`)).toEqual([run?.id]);
       const asked = { filter: { job_id: job }, dry_run: true };
@@ -127,7 +127,7 @@ describe("retrying and replaying runs", () => {
       const made = first.json<RunRetried>();
       expect([first.statusCode, first.headers["location"]]).toEqual([201, `/v1/runs/${made.id}`]);
       expect(made).toMatchObject({ is_new: true, trigger: { kind: "retry", id } });
-      expect(api.engine.repeated).toEqual({ force: true });
+      expect(api.engine.deadLetters.lastRepeat).toEqual({ force: true });
       const again = await api.call({ method: "POST", url: path.replace("{id}", id) });
       expect([again.statusCode, again.json<RunRetried>()]).toMatchObject([200, { id: made.id, is_new: false }]);
     },
@@ -138,13 +138,13 @@ describe("retrying and replaying runs", () => {
     const [id = ""] = api.ids;
     const response = await api.post(`/v1/runs/${id}:replay`, { payload: null });
     expect([response.statusCode, response.json()]).toMatchObject([201, { trigger: { kind: "replay", id } }]);
-    expect(api.engine.repeated).toEqual({ payload: { value: null } });
+    expect(api.engine.deadLetters.lastRepeat).toEqual({ payload: { value: null } });
   });
 
   it("refuses to retry or replay a live run", async () => {
     const api = apiUnderTest();
     await api.post("/v1/jobs", { task: "mail" });
-    const id = formatId("run", api.engine.runs[0]?.id ?? "");
+    const id = formatId("run", api.engine.runs.stored[0]?.id ?? "");
     for (const verb of ["retry", "replay"])
       expect(refusalOf(await api.post(`/v1/runs/${id}:${verb}`, {}))).toMatchObject({ status: 409, code: "run_live" });
   });
@@ -153,10 +153,17 @@ describe("retrying and replaying runs", () => {
 describe("error groups", () => {
   it("lists error groups in pages and finds one by its fingerprint", async () => {
     const api = await withFailures();
-    const [sampleRunId = ""] = api.engine.runs.map((run) => run.id);
+    const [sampleRunId = ""] = api.engine.runs.stored.map((run) => run.id);
     const seen = { firstSeenAt: testNow - 1_000, lastSeenAt: testNow, sampleRunId };
     for (const name of [fingerprint, "0000000000000000"])
-      api.engine.groups.push({ fingerprint: name, type: "Error", message: "no", tasks: ["mail"], count: 3, ...seen });
+      api.engine.deadLetters.groups.push({
+        fingerprint: name,
+        type: "Error",
+        message: "no",
+        tasks: ["mail"],
+        count: 3,
+        ...seen,
+      });
     const first = (await api.get("/v1/error-groups?page_size=1")).json<ErrorGroupList>();
     const next = `/v1/error-groups?page_size=1&page_token=${first.next_page_token}`;
     const rest = (await api.get(next)).json<ErrorGroupList>();

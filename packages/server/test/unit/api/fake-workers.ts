@@ -1,61 +1,79 @@
 import { CarillonError, type NoteAnswer, type RunNote } from "@carillon/core";
-import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, Heartbeat } from "@carillon/engine";
+import type { ClaimName, Page, PollAnswer, PollRequest, TaskView, WorkerView } from "@carillon/engine";
 import type { WorkersPort } from "../../../src/api/http/handler.js";
+import { type Port, uuid } from "./fake-state.js";
 
-/** Sessions in memory: returns the assignments of the test, and records its calls. */
-export class FakeWorkers implements WorkersPort {
+/** Sessions in memory, which get no runs. */
+export class FakeWorkerApi implements WorkersPort {
   readonly timeoutMs = 15_000;
-  readonly registered = new Map<string, RemoteRegistration>();
-  readonly polls: PollRequest[] = [];
-  readonly givenBack: ClaimName[] = [];
-  readonly signs: Heartbeat[] = [];
-  readonly notes: RunNote[] = [];
-  noteAnswer: NoteAnswer = { kind: "done" };
-  assignments: Assigned[] = [];
-  refused = new Set<string>();
+  readonly #sessions = new Set<string>();
+  #registered = 0;
 
-  async register(worker: RemoteRegistration): Promise<string> {
-    const id = `0190aaaa-0000-7000-8000-${String(this.registered.size + 1).padStart(12, "0")}`;
-    this.registered.set(id, worker);
+  async register(): Promise<string> {
+    const id = uuid(++this.#registered);
+    this.#sessions.add(id);
     return id;
   }
 
-  async poll(_namespace: string, id: string, request: PollRequest): Promise<PollAnswer> {
-    this.#find(id);
-    this.polls.push(request);
-    const accepted = request.completions.map(({ runId }) => runId).filter((runId) => !this.refused.has(runId));
-    return {
-      assignments: this.assignments.splice(0),
-      accepted: new Set(accepted),
-      stops: [],
-      lost: [],
-      isToDrain: false,
-      isToLeave: false,
-    };
+  async poll(_namespace: string, id: string, { completions }: PollRequest): Promise<PollAnswer> {
+    this.#requireSession(id);
+    const accepted = new Set(completions.map(({ runId }) => runId));
+    return { assignments: [], accepted, stops: [], lost: [], isToDrain: false, isToLeave: false };
   }
 
-  async heartbeat(_namespace: string, id: string, sign: Heartbeat): Promise<readonly ClaimName[]> {
-    this.#find(id);
-    this.signs.push(sign);
+  async heartbeat(_namespace: string, id: string): Promise<readonly ClaimName[]> {
+    this.#requireSession(id);
     return [];
   }
 
   async note(_namespace: string, id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
-    this.#find(id);
-    this.notes.push(...notes);
-    return notes.map(() => this.noteAnswer);
+    this.#requireSession(id);
+    return notes.map(() => ({ kind: "done" }));
   }
 
-  async giveBack(_namespace: string, id: string, runs: readonly ClaimName[]): Promise<void> {
-    this.#find(id);
-    this.givenBack.push(...runs);
+  async giveBack(_namespace: string, id: string): Promise<void> {
+    this.#requireSession(id);
   }
 
   async close(_namespace: string, id: string): Promise<void> {
-    this.registered.delete(id);
+    this.#sessions.delete(id);
   }
 
-  #find(id: string): void {
-    if (!this.registered.has(id)) throw new CarillonError("session_lost", `no session ${id}`);
+  #requireSession(id: string): void {
+    if (!this.#sessions.has(id)) throw new CarillonError("session_lost", `no session ${id}`);
+  }
+}
+
+/** No worker is connected, yet every task counts as served. */
+export class FakeWorkers implements Port<"workers"> {
+  async list(): Promise<Page<WorkerView>> {
+    return { rows: [], next: null };
+  }
+
+  async get(): Promise<null> {
+    return null;
+  }
+
+  async requestState(): Promise<null> {
+    return null;
+  }
+
+  async whyUnserved(): Promise<null> {
+    return null;
+  }
+}
+
+/** No task is known. */
+export class FakeTasks implements Port<"tasks"> {
+  async list(): Promise<Page<TaskView>> {
+    return { rows: [], next: null };
+  }
+
+  async get(): Promise<null> {
+    return null;
+  }
+
+  defaultsOf(): null {
+    return null;
   }
 }

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { InjectOptions } from "fastify";
 import { expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { FakeEngine } from "./fake-webhooks.js";
+import type { FakeEngine } from "./fake-engine.js";
 
 /** The same requests in every run, so that a failure is caused by a change; FUZZ_SEED and FUZZ_RUNS give others. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_112);
@@ -199,11 +199,11 @@ const request: fc.Arbitrary<InjectOptions> = fc
 
 function stateOf({ jobs, runs, calendars, windows, queues }: FakeEngine): string {
   return JSON.stringify([
-    jobs.map(({ id, version }) => [id, version]),
-    runs.length,
-    [...calendars.values()],
-    [...windows.values()],
-    [...queues.values()],
+    jobs.stored.map(({ id, version }) => [id, version]),
+    runs.stored.length,
+    [...calendars.stored.values()],
+    [...windows.stored.values()],
+    [...queues.stored.values()],
   ]);
 }
 

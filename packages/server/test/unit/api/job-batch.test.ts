@@ -2,7 +2,7 @@ import type { JobBatchCreated, JobPreview } from "@carillon/contract";
 import { CarillonError, formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
-import { uuid } from "./fake-engine.js";
+import { uuid } from "./fake-state.js";
 
 describe("batches of jobs", () => {
   it.each(["/v1/jobs:batchCreate", "/jobs:batchCreate"])(
@@ -39,14 +39,14 @@ describe("batches of jobs", () => {
 
   it("a batch of jobs fails as a whole when the server stored none of them", async () => {
     const api = apiUnderTest();
-    api.engine.failure = new CarillonError("database_unavailable", "gone");
+    api.engine.failNextCall(new CarillonError("database_unavailable", "gone"));
     const response = await api.post("/v1/jobs:batchCreate", { jobs: [{ task: "echo" }] });
     expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
   });
 
   it("reports each failure of a batch of jobs that was stored in part", async () => {
     const api = apiUnderTest();
-    api.engine.failure = new CarillonError("database_unavailable", "host 10.0.0.1 is gone");
+    api.engine.failNextCall(new CarillonError("database_unavailable", "host 10.0.0.1 is gone"));
     const { results } = (
       await api.post("/v1/jobs:batchCreate", { jobs: [{ task: "a" }, { task: "b" }] })
     ).json<JobBatchCreated>();
@@ -68,7 +68,7 @@ describe("previews", () => {
       ["2026-11-14T07:30:00.000Z", "2026-11-14T07:30:00.000Z", "2026-11-14T02:30:00-05:00"],
     ]);
     expect(preview.warnings).toMatchObject([{ code: "clock_change", at: expect.any(String) }]);
-    expect(api.engine.jobs).toEqual([]);
+    expect(api.engine.jobs.stored).toEqual([]);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import type { Job, JobResumed } from "@carillon/contract";
 import { CarillonError, formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
-import { uuid } from "./fake-engine.js";
+import { uuid } from "./fake-state.js";
 
 const nightly = { task: "echo", key: "nightly", schedule: { cron: "0 2 * * *", time_zone: "Europe/Paris" } };
 
@@ -64,7 +64,7 @@ describe("PATCH of a job", () => {
   ])("refuses the change %j and changes nothing", async (body, status, fault) => {
     const api = await withNightly();
     expect(refusalOf(await api.send("PATCH", "/v1/jobs/@nightly", body))).toMatchObject({ status, faults: [fault] });
-    expect(api.engine.jobs[0]?.version).toBe(1);
+    expect(api.engine.jobs.stored[0]?.version).toBe(1);
   });
 });
 
@@ -94,7 +94,7 @@ describe("If-Match", () => {
     const api = await withNightly();
     const said = refusalOf(await api.send("PATCH", "/v1/jobs/@nightly", patch, { "if-match": etag }));
     expect(said).toMatchObject({ status: 412, code: "precondition_failed" });
-    expect(api.engine.jobs[0]?.version).toBe(1);
+    expect(api.engine.jobs.stored[0]?.version).toBe(1);
   });
 
   it.each(["v1", '"1"', "*", "", '"v1", "v2"', "x".repeat(500)])(
@@ -158,7 +158,7 @@ describe("PUT of a job", () => {
   ])("PUT refuses %s", async (_what, body, status, fault) => {
     const api = await withNightly();
     expect(refusalOf(await api.send("PUT", "/v1/jobs/@nightly", body))).toMatchObject({ status, faults: [fault] });
-    expect(api.engine.jobs[0]?.version).toBe(1);
+    expect(api.engine.jobs.stored[0]?.version).toBe(1);
   });
 
   it("PUT refuses If-Match for an unused key", async () => {
@@ -174,7 +174,7 @@ describe("cancelling jobs", () => {
       const response = await api.send("DELETE", url);
       expect([response.statusCode, response.body, response.headers["content-type"]]).toEqual([204, "", undefined]);
     }
-    expect(api.engine.asked).toEqual(["cancel", { running: "keep", dependants: "refuse" }, { actor: null }]);
+    expect(api.engine.jobs.lastChange).toEqual(["cancel", { running: "keep", dependants: "refuse" }, { actor: null }]);
     expect((await api.get("/v1/jobs/@nightly")).json()).toMatchObject({ state: "cancelled", next_run_at: null });
   });
 
@@ -197,7 +197,7 @@ describe("cancelling jobs", () => {
     expect(refusalOf(await api.send("DELETE", "/v1/jobs/@nightly?running=stop"))).toMatchObject({
       faults: ["?running field_invalid"],
     });
-    expect(api.engine.jobs[0]?.state).toBe("active");
+    expect(api.engine.jobs.stored[0]?.state).toBe("active");
   });
 
   it("every change of a cancelled job gets 409", async () => {
@@ -250,13 +250,13 @@ describe("pausing and resuming jobs", () => {
   it("a resume reports the number of skipped occurrences, and a dry run changes nothing", async () => {
     const api = await withNightly();
     await api.post("/v1/jobs/@nightly:pause", {});
-    api.engine.missed = 3;
+    api.engine.jobs.missed = 3;
     const dry = (await api.post("/v1/jobs/@nightly:resume", { dry_run: true })).json<JobResumed>();
     expect(dry).toMatchObject({ missed: 3, dry_run: true, job: { state: "paused", version: 2 } });
     const response = await api.post("/v1/jobs/@nightly:resume", { missed: "latest" });
     expect(response.json()).toMatchObject({ missed: 3, dry_run: false, job: { state: "active", version: 3 } });
     expect(response.headers["etag"]).toBe('"v3"');
-    expect(api.engine.asked).toEqual(["resume", { missed: "latest" }, { actor: null }]);
+    expect(api.engine.jobs.lastChange).toEqual(["resume", { missed: "latest" }, { actor: null }]);
   });
 
   it.each([
@@ -267,7 +267,7 @@ describe("pausing and resuming jobs", () => {
   ])("refuses %s with %j", async (verb, body, status, fault) => {
     const api = await withNightly();
     expect(refusalOf(await api.post(`/v1/jobs/@nightly:${verb}`, body))).toMatchObject({ status, faults: [fault] });
-    expect(api.engine.jobs[0]?.version).toBe(1);
+    expect(api.engine.jobs.stored[0]?.version).toBe(1);
   });
 });
 
@@ -282,7 +282,7 @@ describe("running jobs now", () => {
       trigger: { kind: "run_now", id: null },
       job_id: api.job.id,
     });
-    expect(api.engine.asked).toEqual([
+    expect(api.engine.jobs.lastChange).toEqual([
       "runNow",
       { payload: { value: { day: "today" } }, force: true },
       { actor: null },
@@ -291,7 +291,7 @@ describe("running jobs now", () => {
 
   it("a refused run-now names the run that prevents it, and when to retry", async () => {
     const api = await withNightly();
-    api.engine.failure = new CarillonError("overlap_refused", "run_x is still running; say force to run beside it");
+    api.engine.failNextCall(new CarillonError("overlap_refused", "run_x is still running; say force to run beside it"));
     const response = await api.post("/v1/jobs/@nightly:runNow", {});
     expect(refusalOf(response)).toMatchObject({ status: 409, code: "overlap_refused" });
     expect(response.body).toContain("run_x");
@@ -311,7 +311,7 @@ describe("the history of jobs", () => {
 
   it("lists the definitions of a job in pages", async () => {
     const api = await withNightly();
-    api.engine.versions.push(version(7), version(4), version(1));
+    api.engine.jobs.storedVersions.push(version(7), version(4), version(1));
     const seen: number[] = [];
     for (let token: string | null = ""; token !== null;) {
       const url: string = `/v1/jobs/@nightly/versions?page_size=2${token && `&page_token=${token}`}`;
@@ -324,7 +324,7 @@ describe("the history of jobs", () => {
 
   it("rolls a job back to an earlier definition", async () => {
     const api = await withNightly();
-    api.engine.versions.push(version(1));
+    api.engine.jobs.storedVersions.push(version(1));
     expect((await api.post("/v1/jobs/@nightly:rollback", { version: 1 })).json()).toMatchObject({
       version: 2,
       schedule: { manual: true },
@@ -341,7 +341,7 @@ describe("the history of jobs", () => {
   it("lists the occurrences that did not run, with their reasons", async () => {
     const api = await withNightly();
     const row = { version: 1, reason: "window", from: testNow, to: testNow, count: 4, detail: "night" } as const;
-    api.engine.occurrences.push({ ...row, id: "a~1" }, { ...row, id: "b~1" });
+    api.engine.jobs.storedOccurrences.push({ ...row, id: "a~1" }, { ...row, id: "b~1" });
     const url = "/v1/jobs/@nightly/occurrences?page_size=1";
     const first = (await api.get(url)).json<{ occurrences: unknown[]; next_page_token: string }>();
     expect(first.occurrences).toEqual([

@@ -2,7 +2,7 @@ import type { Job } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
-import { uuid } from "./fake-engine.js";
+import { uuid } from "./fake-state.js";
 
 async function created(body: unknown): Promise<Job> {
   const response = await apiUnderTest().post("/v1/jobs", body);
@@ -173,9 +173,9 @@ describe("reading jobs", () => {
     const api = apiUnderTest();
     const schedule = { cron: "0 9 * * *", ends_at: "2020-01-01T00:00:00Z" };
     const { id } = (await api.post("/v1/jobs", { task: "echo", schedule })).json<Job>();
-    const [job] = api.engine.jobs;
+    const [job] = api.engine.jobs.stored;
     if (job === undefined) throw new Error("no job");
-    api.engine.jobs[0] = { ...job, state: "completed", nextRunAt: null, lastRun: null };
+    api.engine.jobs.stored[0] = { ...job, state: "completed", nextRunAt: null, lastRun: null };
     const { warnings } = (await api.get(`/v1/jobs/${id}`)).json<Job>();
     expect(warnings?.map(({ code }) => code)).toEqual(["ends_in_past"]);
   });
@@ -183,11 +183,11 @@ describe("reading jobs", () => {
   it("shows the result of the run of a one-off job", async () => {
     const api = apiUnderTest();
     const { id } = (await api.post("/v1/jobs", { task: "fail" })).json<Job>();
-    const [job] = api.engine.jobs;
+    const [job] = api.engine.jobs.stored;
     const error = { type: "Boom", message: "it broke", retryable: false };
     const workerId = uuid(77);
     if (!job?.lastRun) throw new Error("no run");
-    api.engine.jobs[0] = {
+    api.engine.jobs.stored[0] = {
       ...job,
       state: "completed",
       nextRunAt: null,

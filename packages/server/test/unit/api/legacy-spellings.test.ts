@@ -49,11 +49,11 @@ describe("spellings of other systems", () => {
     const made = (await api.post(address, { job_type: "echo" })).json<ForeignJob>();
     const shown = (await api.get(`${address}/${made.id}`)).json<ForeignJob>();
     expect([made.task_id, shown.job_id]).toEqual([made.id, made.id]);
-    const [[job], [run]] = [api.engine.jobs, api.engine.runs];
+    const [[job], [run]] = [api.engine.jobs.stored, api.engine.runs.stored];
     if (job === undefined || run === undefined) throw new Error("the job has no run");
     const failed = { ...run, status: "failed" as const, startedAt: run.createdAt, finishedAt: run.createdAt };
-    api.engine.runs[0] = failed;
-    api.engine.jobs[0] = { ...job, lastRun: failed };
+    api.engine.runs.stored[0] = failed;
+    api.engine.jobs.stored[0] = { ...job, lastRun: failed };
     const retried = await api.post(`${address}/${made.id}/retry`, {});
     expect([retried.statusCode, retried.json<RunRetried>().is_new]).toEqual([201, true]);
     expect((await api.post(`${address}/${made.id}/cancel`, {})).json<Job>().state).toBe("cancelled");

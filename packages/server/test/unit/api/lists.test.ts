@@ -2,7 +2,7 @@ import type { Job, JobList, RunList } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
-import { uuid } from "./fake-engine.js";
+import { uuid } from "./fake-state.js";
 
 async function withJobs(count: number) {
   const api = apiUnderTest();
@@ -191,9 +191,15 @@ describe("single runs", () => {
 
   it("a run that waits for its next attempt has no lag", async () => {
     const api = await withJobs(1);
-    const [run] = api.engine.runs;
+    const [run] = api.engine.runs.stored;
     if (run === undefined) throw new Error("no run");
-    api.engine.runs[0] = { ...run, status: "retrying", attempt: 1, startedAt: run.runAt, runAt: run.runAt + 10_000 };
+    api.engine.runs.stored[0] = {
+      ...run,
+      status: "retrying",
+      attempt: 1,
+      startedAt: run.runAt,
+      runAt: run.runAt + 10_000,
+    };
     expect((await api.get(`/v1/runs/${formatId("run", uuid(1))}`)).json()).toMatchObject({
       status: "retrying",
       lag_ms: null,

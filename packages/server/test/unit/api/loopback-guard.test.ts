@@ -68,7 +68,7 @@ describe("the loopback check in the API", () => {
       payload: "x",
     });
     expect(refusalOf(response)).toMatchObject({ status: 403, code: "origin_refused" });
-    expect(api.engine.jobs).toEqual([]);
+    expect(api.engine.jobs.stored).toEqual([]);
   });
 
   it("checks no address without the option", async () => {

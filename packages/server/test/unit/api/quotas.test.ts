@@ -65,9 +65,9 @@ describe("calls over their quota", () => {
         payload: '{"task":"echo"}',
       });
     await api.post("/v1/runs", { task: "first" });
-    const before = api.engine.runs.length;
+    const before = api.engine.runs.stored.length;
     expect((await make()).statusCode).toBe(429);
-    expect(api.engine.runs.length).toBe(before);
+    expect(api.engine.runs.stored.length).toBe(before);
     api.clock.advance(10_000);
     expect((await make()).statusCode).toBe(201);
   });

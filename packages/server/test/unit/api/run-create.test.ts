@@ -2,7 +2,7 @@ import type { Run, RunBatchCreated, RunCreated } from "@carillon/contract";
 import { CarillonError, formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
-import { uuid } from "./fake-engine.js";
+import { uuid } from "./fake-state.js";
 
 describe("creating runs", () => {
   it.each(["/v1/runs", "/runs"])("%s returns the new run and its location", async (url) => {
@@ -89,7 +89,7 @@ describe("batches of runs", () => {
 
   it("a batch of runs fails as a whole when the server stored none of them", async () => {
     const api = apiUnderTest();
-    api.engine.failure = new CarillonError("database_unavailable", "gone");
+    api.engine.failNextCall(new CarillonError("database_unavailable", "gone"));
     const response = await api.post("/v1/runs:batchCreate", { runs: [{ task: "echo" }] });
     expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
   });

@@ -6,9 +6,9 @@ import { apiUnderTest, refusalOf } from "./api-under-test.js";
 async function withLines(count: number) {
   const api = apiUnderTest();
   await api.post("/v1/runs", { task: "echo" });
-  const id = formatId("run", api.engine.runs[0]?.id ?? "");
+  const id = formatId("run", api.engine.runs.stored[0]?.id ?? "");
   for (let number = 1; number <= count; number++) {
-    api.engine.lines.push({
+    api.engine.runs.lines.push({
       fence: 1,
       number,
       at: 1_000 * number,

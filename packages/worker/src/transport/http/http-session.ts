@@ -1,6 +1,6 @@
 import type { WorkerHeartbeatAnswer, WorkerStateAnswer, WorkerPollAnswer, WorkerRegistered } from "@carillon/client";
 import type { Assignment, Completion, DurationMs, NoteAnswer, RunNote } from "@carillon/core";
-import type { WorkerTimers } from "../../runtime/timers.js";
+import { wait, type WorkerTimers } from "../../runtime/timers.js";
 import type { StartedRun, TransportEvents } from "../../runtime/transport.js";
 import type { Heartbeat, StartHeartbeat } from "./heartbeat.js";
 import { ResultQueue } from "./result-queue.js";
@@ -268,18 +268,9 @@ export class HttpSession {
     }
   }
 
-  #wait(timers: WorkerTimers, delayMs: DurationMs): Promise<void> {
-    const { signal } = this.#over;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        timers.clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = timers.setTimeout(end, delayMs);
-      signal.addEventListener("abort", end);
-    });
+  /** Ends early when the session is over. */
+  async #wait(timers: WorkerTimers, delayMs: DurationMs): Promise<void> {
+    await wait(delayMs, this.#over.signal, timers).catch(() => undefined);
   }
 }
 

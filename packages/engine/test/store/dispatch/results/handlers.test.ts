@@ -18,7 +18,7 @@ const taskOf = (run: (context: TaskContext) => unknown): Task => ({
 });
 
 const createJob = (over: Partial<JobSpec> = {}) =>
-  engine.api.createJob("default", {
+  engine.jobs.create("default", {
     task: "work",
     queue: "default",
     priority: 4,
@@ -56,7 +56,7 @@ describe("a handler inside a node", () => {
     );
     await ended();
     const output = { from: { row: 7 }, attempt: 1, fence: 2 };
-    expect(await engine.api.getRun("default", id)).toMatchObject({ status: "succeeded", output, attempt: 1 });
+    expect(await engine.runs.get("default", id)).toMatchObject({ status: "succeeded", output, attempt: 1 });
   });
 
   it("shows its progress while it runs, and its log lines when it has ended", async () => {
@@ -67,14 +67,14 @@ describe("a handler inside a node", () => {
         progress(0.25, "a quarter");
         for (let i = 1; i <= 1_200; i++) log.info(`line ${i}`);
         await heartbeat();
-        seen = (await engine.api.getRun("default", parseId("run", runId)))?.progress;
+        seen = (await engine.runs.get("default", parseId("run", runId)))?.progress;
       }),
     );
     const { id } = await createJob();
     await ended();
     expect(seen).toMatchObject({ fraction: 0.25, text: "a quarter" });
-    expect((await engine.api.getRun("default", id))?.progress).toBeNull();
-    const page = await engine.api.readLogs("default", id, { pageSize: 2_000 });
+    expect((await engine.runs.get("default", id))?.progress).toBeNull();
+    const page = await engine.runs.logs("default", id, { pageSize: 2_000 });
     expect(page?.lines.map((line) => line.number)).toEqual(Array.from({ length: 1_200 }, (_, index) => index + 1));
     expect(page?.isEnd).toBe(true);
   });
@@ -92,7 +92,7 @@ describe("a handler inside a node", () => {
     const retry = { maxAttempts: 2, initialMs: 1, jitter: "none" } as const;
     const { id } = await createJob({ policy: { retry } });
     await ended();
-    expect(await engine.api.getRun("default", id)).toMatchObject({ output: { number: 1 }, attempt: 2 });
+    expect(await engine.runs.get("default", id)).toMatchObject({ output: { number: 1 }, attempt: 2 });
     expect(charged).toBe(1);
   });
 
@@ -107,7 +107,7 @@ describe("a handler inside a node", () => {
     const anchor = Math.ceil(h.database.clock.now());
     const job = await createJob({ schedule: { kind: "every", everyMs: 1_000, anchor, maxRuns: 2 } });
     await ended(2);
-    const { rows } = await engine.api.listRuns("default", { jobId: job.id }, { pageSize: 9 });
+    const { rows } = await engine.runs.list("default", { jobId: job.id }, { pageSize: 9 });
     expect(rows.map((run) => run.output)).toEqual([{ before: { before: null } }, { before: null }]);
   });
 });

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BegunCall, IdempotencyKeys, type OwnCall } from "../../../../src/enqueue/idempotency/idempotency-keys.js";
 import { type StoreHarness, newId, storeHarness } from "../../../harness/store-harness.js";
+import { testContext } from "../../../harness/test-context.js";
 
 let h: StoreHarness;
-let book: IdempotencyKeys;
+let keys: IdempotencyKeys;
 
 beforeAll(async () => {
   h = await storeHarness();
-  book = new IdempotencyKeys({ receipts: h.store.receipts, newId });
+  keys = new IdempotencyKeys(testContext({ database: h.db }));
 });
 afterAll(() => h.close());
 
-const call = (key: string, request = "r") => book.begin(1, { caller: "", key, request });
+const call = (key: string, request = "r") => keys.begin("default", { caller: "", key, request });
 
 function own(begun: BegunCall): OwnCall {
   if (begun.state !== "own") throw new Error(`the call is ${begun.state}`);

@@ -17,10 +17,12 @@ afterAll(() => h.close());
 
 const oneOff = async (at: number): Promise<string> => {
   const labels = { team: "ops" };
-  return (await h.api.createJob("default", spec({ schedule: { kind: "at", at }, labels, owner: "me" }))).id;
+  return (await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at }, labels, owner: "me" }))).id;
 };
-const pause = (id: string) => h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
-const edit = (id: string, payload: unknown) => h.api.editJob("default", { id }, (job) => ({ ...job, payload }), actor);
+const pause = (id: string) =>
+  h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+const edit = (id: string, payload: unknown) =>
+  h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload }), actor);
 const live = (id: string) => h.select("select id, state from carillon.run where id = $1", id);
 
 describe("the first change of a one-off job that is stored as its run alone", () => {
@@ -41,8 +43,8 @@ describe("the first change of a one-off job that is stored as its run alone", ()
     await edit(id, "new");
     await setDue(h, id, h.last);
     expect(await h.fire(id)).toMatchObject({ outcome: "fired", run: { id } });
-    expect(await h.api.getRun("default", id)).toMatchObject({ id, jobId: id, payload: "new", status: "queued" });
-    const { rows } = await h.api.listJobs("default", {}, { pageSize: 100 });
+    expect(await h.engine.runs.get("default", id)).toMatchObject({ id, jobId: id, payload: "new", status: "queued" });
+    const { rows } = await h.engine.jobs.list("default", {}, { pageSize: 100 });
     expect(rows.filter((job) => job.id === id)).toHaveLength(1);
   });
 
@@ -59,15 +61,15 @@ describe("the first change of a one-off job that is stored as its run alone", ()
         owner: "me",
         finishedAt: null,
       };
-      expect(await h.api.getRun("default", id)).toMatchObject({ ...scheduled, statusReason: null });
+      expect(await h.engine.runs.get("default", id)).toMatchObject({ ...scheduled, statusReason: null });
       await pause(id);
-      expect(await h.api.getRun("default", id)).toMatchObject({ ...scheduled, statusReason: "paused" });
-      await h.api.cancelJob("default", { id }, { running: "keep" }, actor);
+      expect(await h.engine.runs.get("default", id)).toMatchObject({ ...scheduled, statusReason: "paused" });
+      await h.engine.jobs.cancel("default", { id }, { running: "keep" }, actor);
       const ended = { id, status: "cancelled", statusReason: "cancelled_by_job", finishedAt: expect.any(Number) };
-      expect(await h.api.getRun("default", id)).toMatchObject(ended);
+      expect(await h.engine.runs.get("default", id)).toMatchObject(ended);
     }
-    const cron = (await h.api.createJob("default", spec())).id;
-    expect(await h.api.getRun("default", cron)).toBeNull();
+    const cron = (await h.engine.jobs.create("default", spec())).id;
+    expect(await h.engine.runs.get("default", cron)).toBeNull();
   });
 
   it("cancels a changed one-off job once when its future run is cancelled by id [INV-4]", async () => {
@@ -77,8 +79,12 @@ describe("the first change of a one-off job that is stored as its run alone", ()
     const done = await Promise.all([1, 2].map(() => h.store.runChanges.cancel(1, [id], how)));
     expect(done.flat()).toMatchObject([{ id, jobId: id, isEnded: true }]);
     const ended = { id, jobId: id, status: "cancelled", statusReason: "cancelled_by_user", payload: "new" };
-    expect(await h.api.getRun("default", id)).toMatchObject(ended);
-    expect(await h.api.getJob("default", { id })).toMatchObject({ state: "cancelled", version: 3, lastRun: ended });
+    expect(await h.engine.runs.get("default", id)).toMatchObject(ended);
+    expect(await h.engine.jobs.get("default", { id })).toMatchObject({
+      state: "cancelled",
+      version: 3,
+      lastRun: ended,
+    });
     expect(await h.due(id)).toMatchObject({ state: "cancelled", next_nominal_at: null, runs_made: 1 });
   });
 
@@ -86,12 +92,12 @@ describe("the first change of a one-off job that is stored as its run alone", ()
     const at = h.last + 60_000;
     const id = await oneOff(at);
     expect(await pause(id)).toMatchObject({ state: "paused", nextRunAt: null });
-    const resumed = await h.api.resumeJob("default", { id }, {}, actor);
+    const resumed = await h.engine.jobs.resume("default", { id }, {}, actor);
     expect(resumed).toMatchObject({ missed: 0, job: { state: "active", nextRunAt: at } });
-    const run = await h.api.runNow("default", { id }, {}, actor);
+    const run = await h.engine.jobs.runNow("default", { id }, {}, actor);
     expect(run).toMatchObject({ jobId: id, status: "queued", trigger: { kind: "run_now" } });
     expect(run.id).not.toBe(id);
-    expect((await h.api.getJob("default", { id }))?.lastRun?.id).toBe(run.id);
+    expect((await h.engine.jobs.get("default", { id }))?.lastRun?.id).toBe(run.id);
   });
 
   it("leaves the run of a one-off job as it is when the job is changed while the run waits, runs or has ended [INV-4]", async () => {
@@ -114,7 +120,7 @@ describe("the first change of a one-off job that is stored as its run alone", ()
       const job = await edit(id, "new");
       expect(job).toMatchObject({ id, version: 2, state: "completed", payload: "new", lastRun: { id, status } });
       expect(await h.due(id)).toMatchObject({ fired_through: h.last, run_ids: [id], runs_made: 1 });
-      expect((await h.api.getRun("default", id))?.payload).toEqual({ n: 1 });
+      expect((await h.engine.runs.get("default", id))?.payload).toEqual({ n: 1 });
     }
   });
 
@@ -122,24 +128,24 @@ describe("the first change of a one-off job that is stored as its run alone", ()
     for (const at of [h.last, h.last + 60_000, h.last + 100 * period]) {
       const id = await oneOff(at);
       await Promise.all([edit(id, 1), edit(id, 2), edit(id, 3)]);
-      expect((await h.api.getJob("default", { id }))?.version).toBe(4);
+      expect((await h.engine.jobs.get("default", { id }))?.version).toBe(4);
     }
   });
 
   it("lists a changed one-off job once", async () => {
     const id = await oneOff(h.last);
     await edit(id, "new");
-    const { rows } = await h.api.listJobs("default", {}, { pageSize: 1_000 });
+    const { rows } = await h.engine.jobs.list("default", {}, { pageSize: 1_000 });
     expect(rows.filter((job) => job.id === id)).toMatchObject([{ payload: "new" }]);
   });
 
   it("reads the version, ledger and next instant of a one-off job without making a stored job", async () => {
     const id = await oneOff(h.last + 60_000);
-    const versions = await h.api.listVersions("default", { id }, { pageSize: 10 });
+    const versions = await h.engine.jobs.versions("default", { id }, { pageSize: 10 });
     expect(versions.rows).toMatchObject([{ version: 1, validTo: null, spec: { labels: { team: "ops" } } }]);
-    expect((await h.api.listOccurrences("default", { id }, { pageSize: 10 })).rows).toEqual([]);
-    expect(await h.api.upcoming("default", { id }, 5)).toMatchObject([{ nominal: h.last + 60_000 }]);
-    expect(await h.api.countMissed("default", { id })).toBe(0);
+    expect((await h.engine.jobs.occurrences("default", { id }, { pageSize: 10 })).rows).toEqual([]);
+    expect(await h.engine.jobs.upcoming("default", { id }, 5)).toMatchObject([{ nominal: h.last + 60_000 }]);
+    expect(await h.engine.jobs.countMissed("default", { id })).toBe(0);
     expect(await live(id)).toMatchObject([{ state: "scheduled" }]);
   });
 });

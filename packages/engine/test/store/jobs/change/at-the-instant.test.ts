@@ -21,13 +21,18 @@ afterAll(() => h.close());
 
 /** Each makes version 3 of a job whose version 2 has the payload "old", and whose version 1 had "first". */
 const changes: Readonly<Record<string, (id: string) => Promise<JobView>>> = {
-  pause: (id) => h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor),
-  edit: (id) => h.api.editJob("default", { id }, (job) => ({ ...job, payload: "new" }), actor),
+  pause: (id) => h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor),
+  edit: (id) => h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload: "new" }), actor),
   // The instant of the old rule is one of the new rule's as well.
   "edit of the rule": (id) =>
-    h.api.editJob("default", { id }, (job) => ({ ...job, payload: "new", schedule: every(h.last, period / 2) }), actor),
-  rollback: (id) => h.api.rollbackJob("default", { id }, 1, actor),
-  cancellation: (id) => h.api.cancelJob("default", { id }, { running: "keep" }, actor),
+    h.engine.jobs.edit(
+      "default",
+      { id },
+      (job) => ({ ...job, payload: "new", schedule: every(h.last, period / 2) }),
+      actor,
+    ),
+  rollback: (id) => h.engine.jobs.rollback("default", { id }, 1, actor),
+  cancellation: (id) => h.engine.jobs.cancel("default", { id }, { running: "keep" }, actor),
 };
 const newPayload: Readonly<Record<string, string>> = { edit: "new", "edit of the rule": "new", rollback: "first" };
 
@@ -38,7 +43,7 @@ const cases = Object.keys(changes).flatMap((kind) => overlaps.map((overlap) => [
 /** A job of version 2 whose next occurrence is the latest one, or the one after. */
 async function jobAt(overlap: OverlapPolicy, isDue: boolean): Promise<string> {
   const id = await h.recurring({ payload: "first", firing: { overlap } }, -1);
-  await h.api.editJob("default", { id }, (job) => ({ ...job, payload: "old" }), actor);
+  await h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload: "old" }), actor);
   if (isDue) await setDue(h, id, h.last);
   return id;
 }
@@ -161,7 +166,7 @@ describe("a pause just before an instant", () => {
     const text =
       "update carillon.job set pause = (pause::jsonb || jsonb_build_object('after', $2::bigint))::json where id = $1";
     await h.db.query({ text }, [id, h.last - 1]);
-    expect(await h.api.resumeJob("default", { id }, { missed: "none" }, actor)).toMatchObject({ missed: 1 });
+    expect(await h.engine.jobs.resume("default", { id }, { missed: "none" }, actor)).toMatchObject({ missed: 1 });
     expect(await outcome(id)).toEqual({
       runs: [],
       ledger: [{ version: 3, reason: "paused", from_at: h.last, to_at: h.last, count: 1 }],

@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => h.close());
 
 const cancel = (id: string, running: "signal" | "keep" = "signal") =>
-  h.api.cancelJob("default", { id }, { running }, actor);
-const runNow = (id: string, force = false) => h.api.runNow("default", { id }, { force }, actor);
+  h.engine.jobs.cancel("default", { id }, { running }, actor);
+const runNow = (id: string, force = false) => h.engine.jobs.runNow("default", { id }, { force }, actor);
 const endOf = async (id: string): Promise<unknown[]> =>
   (await h.history(id)).map((run) => [run["status"], run["status_reason"]]);
 
@@ -41,7 +41,7 @@ describe("the cancellation of a job", () => {
       ["signal", "cancelled_by_job"],
       ["keep", null],
     ] as const) {
-      const { id } = await h.api.createJob("default", spec(overlapping("allow")));
+      const { id } = await h.engine.jobs.create("default", spec(overlapping("allow")));
       await runNow(id);
       await runNow(id);
       await startRuns(h, id);
@@ -60,10 +60,10 @@ describe("the cancellation of a job", () => {
     const first = await cancel(id);
     expect(await cancel(id)).toEqual(first);
     for (const change of [
-      () => h.api.editJob("default", { id }, (job) => ({ ...job, payload: 2 }), actor),
-      () => h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor),
-      () => h.api.resumeJob("default", { id }, {}, actor),
-      () => h.api.rollbackJob("default", { id }, 1, actor),
+      () => h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload: 2 }), actor),
+      () => h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor),
+      () => h.engine.jobs.resume("default", { id }, {}, actor),
+      () => h.engine.jobs.rollback("default", { id }, 1, actor),
       () => runNow(id),
       () => runNow(id, true),
     ])
@@ -72,13 +72,13 @@ describe("the cancellation of a job", () => {
 
   it("frees the key of a cancelled job for another job, which the key names from then on", async () => {
     const key = newId();
-    const first = await h.api.createJob("default", spec({ key }));
+    const first = await h.engine.jobs.create("default", spec({ key }));
     await cancel(first.id);
-    expect((await h.api.getJob("default", { key }))?.id).toBe(first.id);
-    const second = await h.api.createJob("default", spec({ key }));
-    expect((await h.api.getJob("default", { key }))?.id).toBe(second.id);
+    expect((await h.engine.jobs.get("default", { key }))?.id).toBe(first.id);
+    const second = await h.engine.jobs.create("default", spec({ key }));
+    expect((await h.engine.jobs.get("default", { key }))?.id).toBe(second.id);
     await cancel(second.id);
-    expect((await h.api.getJob("default", { key }))?.id).toBe(second.id);
+    expect((await h.engine.jobs.get("default", { key }))?.id).toBe(second.id);
   });
 
   it("refuses the fire of a wheel that does not know of the cancellation [INV-1]", async () => {
@@ -90,9 +90,9 @@ describe("the cancellation of a job", () => {
   it("refuses to cancel a job that does not exist or belongs to another namespace [INV-7]", async () => {
     await expect(cancel(newId())).rejects.toMatchObject({ code: "not_found" });
     await h.db.query({ text: "insert into carillon.namespace (name) values ('elsewhere')" });
-    const { id } = await h.api.createJob("elsewhere", spec());
+    const { id } = await h.engine.jobs.create("elsewhere", spec());
     await expect(cancel(id)).rejects.toMatchObject({ code: "not_found" });
-    const one = await h.api.createJob("elsewhere", spec({ schedule: { kind: "at", at: h.last + period } }));
+    const one = await h.engine.jobs.create("elsewhere", spec({ schedule: { kind: "at", at: h.last + period } }));
     await expect(cancel(one.id)).rejects.toMatchObject({ code: "not_found" });
     await expect(runNow(one.id)).rejects.toMatchObject({ code: "not_found" });
   });
@@ -100,7 +100,7 @@ describe("the cancellation of a job", () => {
 
 describe("the cancellation of a one-off job without a key", () => {
   const oneOff = async (at: number): Promise<string> =>
-    (await h.api.createJob("default", spec({ schedule: { kind: "at", at } }))).id;
+    (await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at } }))).id;
   const setState = (id: string, state: string): Promise<unknown> =>
     h.db.query({ text: "update carillon.run set state = $2 where id = $1" }, [id, state]);
 
@@ -131,7 +131,7 @@ describe("the cancellation of a one-off job without a key", () => {
 
   it("refuses to cancel a one-off job with another version", async () => {
     const id = await oneOff(h.last + 60_000);
-    const asked = h.api.cancelJob("default", { id }, { running: "keep" }, { actor: null, ifVersion: 2 });
+    const asked = h.engine.jobs.cancel("default", { id }, { running: "keep" }, { actor: null, ifVersion: 2 });
     await expect(asked).rejects.toMatchObject({ code: "precondition_failed" });
     expect(await h.runs(id)).toHaveLength(1);
   });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => h.close());
 
 const edit = (id: string, over: Partial<JobSpec>, ifVersion?: number) =>
-  h.api.editJob("default", { id }, (current) => ({ ...current, ...over }), {
+  h.engine.jobs.edit("default", { id }, (current) => ({ ...current, ...over }), {
     ...actor,
     ...(ifVersion === undefined ? {} : { ifVersion }),
   });
@@ -49,7 +49,7 @@ describe("an edit of a job", () => {
   });
 
   it("does not fire past instants that only the new rule names", async () => {
-    const id = (await h.api.createJob("default", spec({ schedule: yearly }))).id;
+    const id = (await h.engine.jobs.create("default", spec({ schedule: yearly }))).id;
     const job = await edit(id, { schedule: every(h.last) });
     expect(await h.runs(id)).toEqual([]);
     expect(job.nextRunAt).toBeGreaterThan(h.last);
@@ -82,20 +82,20 @@ describe("an edit of a job", () => {
   });
 
   it("stores the replaced definition, and none for a job without edits", async () => {
-    const { id } = await h.api.createJob("default", spec({ payload: "first", key: newId() }));
+    const { id } = await h.engine.jobs.create("default", spec({ payload: "first", key: newId() }));
     const none = await h.select("select * from carillon.job_version where job_id = $1", id);
     expect(none).toEqual([]);
     await edit(id, { payload: "second" });
     await edit(id, { priority: 9 });
-    const { rows } = await h.api.listVersions("default", { id }, { pageSize: 10 });
+    const { rows } = await h.engine.jobs.versions("default", { id }, { pageSize: 10 });
     expect(rows.map((one) => [one.version, one.spec.payload, one.spec.priority])).toEqual([
       [3, "second", 9],
       [2, "second", 4],
       [1, "first", 4],
     ]);
     expect(rows[2]).toMatchObject({ replacedBy: "me", validTo: rows[1]?.validFrom });
-    const page = await h.api.listVersions("default", { id }, { pageSize: 2 });
-    const rest = await h.api.listVersions("default", { id }, { pageSize: 2, after: page.next ?? "" });
+    const page = await h.engine.jobs.versions("default", { id }, { pageSize: 2 });
+    const rest = await h.engine.jobs.versions("default", { id }, { pageSize: 2, after: page.next ?? "" });
     expect([...page.rows, ...rest.rows].map((one) => one.version)).toEqual([3, 2, 1]);
     expect(rest.next).toBeNull();
   });
@@ -118,23 +118,24 @@ describe("an edit of a job", () => {
   });
 
   it("refuses an edit for an older version of the job", async () => {
-    const { id } = await h.api.createJob("default", spec());
+    const { id } = await h.engine.jobs.create("default", spec());
     const results = await Promise.allSettled([1, 2, 3].map((payload) => edit(id, { payload }, 1)));
     expect(results.filter((one) => one.status === "fulfilled")).toHaveLength(1);
     const refused = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     expect(refused).toMatchObject([{ code: "precondition_failed" }, { code: "precondition_failed" }]);
-    expect((await h.api.getJob("default", { id }))?.version).toBe(2);
+    expect((await h.engine.jobs.get("default", { id }))?.version).toBe(2);
   });
 
   it("applies concurrent edits of a job one after the other", async () => {
-    const { id } = await h.api.createJob("default", spec({ payload: 0 }));
-    const add = () => h.api.editJob("default", { id }, (job) => ({ ...job, payload: Number(job.payload) + 1 }), actor);
+    const { id } = await h.engine.jobs.create("default", spec({ payload: 0 }));
+    const add = () =>
+      h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload: Number(job.payload) + 1 }), actor);
     await Promise.all([add(), add(), add(), add()]);
-    expect(await h.api.getJob("default", { id })).toMatchObject({ payload: 4, version: 5 });
+    expect(await h.engine.jobs.get("default", { id })).toMatchObject({ payload: 4, version: 5 });
   });
 
   it("fails with job_busy when another transaction holds the job's row for long", async () => {
-    const { id } = await h.api.createJob("default", spec());
+    const { id } = await h.engine.jobs.create("default", spec());
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.job_due where job_id = $1 for update" }, [id]);
       await expect(edit(id, { payload: 2 })).rejects.toMatchObject({ code: "job_busy" });
@@ -160,7 +161,7 @@ describe("an edit of a job", () => {
 
   it("makes a completed job active again, and completes a job without occurrences", async () => {
     const at = h.db.clock.now() - 1_000;
-    const { id } = await h.api.createJob("default", spec({ key: newId(), schedule: { kind: "at", at } }));
+    const { id } = await h.engine.jobs.create("default", spec({ key: newId(), schedule: { kind: "at", at } }));
     await edit(id, { payload: "fires first" });
     expect(await h.due(id)).toMatchObject({ state: "completed", fired_through: Math.floor(at) });
     const later = await edit(id, { schedule: { kind: "at", at: at + 3_600_000 } });
@@ -172,20 +173,20 @@ describe("an edit of a job", () => {
 
 describe("a rollback", () => {
   it("makes a new version of the old definition when a job is rolled back", async () => {
-    const { id } = await h.api.createJob("default", spec({ payload: "first", labels: { a: "b" } }));
+    const { id } = await h.engine.jobs.create("default", spec({ payload: "first", labels: { a: "b" } }));
     await edit(id, { payload: "second", labels: {} });
-    await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+    await h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor);
     await edit(id, { payload: "third" });
-    const back = await h.api.rollbackJob("default", { id }, 1, actor);
+    const back = await h.engine.jobs.rollback("default", { id }, 1, actor);
     expect(back).toMatchObject({ version: 5, payload: "first", labels: { a: "b" }, state: "paused" });
-    expect(await h.api.rollbackJob("default", { id }, 3, actor)).toMatchObject({ version: 6, payload: "second" });
+    expect(await h.engine.jobs.rollback("default", { id }, 3, actor)).toMatchObject({ version: 6, payload: "second" });
   });
 
   it("changes nothing for a rollback to the definition in force, and refuses an unknown version", async () => {
-    const { id } = await h.api.createJob("default", spec());
-    expect((await h.api.rollbackJob("default", { id }, 1, actor)).version).toBe(1);
+    const { id } = await h.engine.jobs.create("default", spec());
+    expect((await h.engine.jobs.rollback("default", { id }, 1, actor)).version).toBe(1);
     for (const version of [0, 2])
-      await expect(h.api.rollbackJob("default", { id }, version, actor)).rejects.toMatchObject({
+      await expect(h.engine.jobs.rollback("default", { id }, version, actor)).rejects.toMatchObject({
         code: "version_unknown",
       });
   });
@@ -194,20 +195,20 @@ describe("a rollback", () => {
 describe("an upsert", () => {
   it("creates one job for twenty concurrent upserts, and applies each of them", async () => {
     const key = newId();
-    const put = (n: number) => h.api.upsertJob("default", key, () => spec({ payload: n }), actor);
+    const put = (n: number) => h.engine.jobs.upsert("default", key, () => spec({ payload: n }), actor);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put(n)));
     expect(answers.filter((one) => one.created)).toHaveLength(1);
     expect(new Set(answers.map((one) => one.job.id)).size).toBe(1);
-    expect((await h.api.getJob("default", { key }))?.version).toBe(20);
+    expect((await h.engine.jobs.get("default", { key }))?.version).toBe(20);
   });
 
   it("creates another job for an upsert if the one with the key is cancelled", async () => {
     const key = newId();
-    const first = await h.api.upsertJob("default", key, () => spec(), actor);
-    await h.api.cancelJob("default", { key }, { running: "signal" }, actor);
-    const second = await h.api.upsertJob("default", key, () => spec(), actor);
+    const first = await h.engine.jobs.upsert("default", key, () => spec(), actor);
+    await h.engine.jobs.cancel("default", { key }, { running: "signal" }, actor);
+    const second = await h.engine.jobs.upsert("default", key, () => spec(), actor);
     expect(second.created).toBe(true);
     expect(second.job.id).not.toBe(first.job.id);
-    expect((await h.api.getJob("default", { key }))?.id).toBe(second.job.id);
+    expect((await h.engine.jobs.get("default", { key }))?.id).toBe(second.job.id);
   });
 });

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 const edit = (id: string) =>
-  h.api.editJob("default", { id }, (job) => ({ ...job, payload: "new", priority: 9 }), actor);
+  h.engine.jobs.edit("default", { id }, (job) => ({ ...job, payload: "new", priority: 9 }), actor);
 
 describe("a change that decides due occurrences", () => {
   it("emits the fire of a due occurrence that a change decided, with the class before the change", async () => {
@@ -46,22 +46,24 @@ describe("a change that decides due occurrences", () => {
       { type: "occurrence.missed", jobId: late, count: 2 },
     ]);
     events = [];
-    await h.api.runNow("default", { id: busy }, {}, actor);
+    await h.engine.jobs.runNow("default", { id: busy }, {}, actor);
     await edit(busy);
     expect(events).toEqual([{ type: "occurrence.skipped", jobId: busy, reason: "overlap", count: 1 }]);
   });
 
   it("emits run.blocked for a run that waits for others", async () => {
     const id = await h.recurring(overlapping("queue_one"));
-    await h.api.runNow("default", { id }, {}, actor);
+    await h.engine.jobs.runNow("default", { id }, {}, actor);
     await edit(id);
     expect(events).toMatchObject([{ type: "run.blocked", jobId: id, scheduledFor: h.last }]);
   });
 
   it("emits nothing for a change that changes nothing", async () => {
     const id = await h.recurring();
-    await h.api.editJob("default", { id }, (job) => job, actor);
-    await expect(h.api.rollbackJob("default", { id }, 7, actor)).rejects.toMatchObject({ code: "version_unknown" });
+    await h.engine.jobs.edit("default", { id }, (job) => job, actor);
+    await expect(h.engine.jobs.rollback("default", { id }, 7, actor)).rejects.toMatchObject({
+      code: "version_unknown",
+    });
     expect(events).toEqual([]);
   });
 });

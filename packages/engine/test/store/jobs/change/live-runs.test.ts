@@ -19,15 +19,15 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-const runNow = (id: string, force = false) => h.api.runNow("default", { id }, { force }, actor);
-const cancel = (id: string) => h.api.cancelJob("default", { id }, { running: "signal" }, actor);
+const runNow = (id: string, force = false) => h.engine.jobs.runNow("default", { id }, { force }, actor);
+const cancel = (id: string) => h.engine.jobs.cancel("default", { id }, { running: "signal" }, actor);
 const setOverlap = (id: string, overlap: OverlapPolicy) =>
-  h.api.editJob("default", { id }, (job) => ({ ...job, firing: { overlap } }), actor);
+  h.engine.jobs.edit("default", { id }, (job) => ({ ...job, firing: { overlap } }), actor);
 const states = async (id: string): Promise<unknown[]> => (await h.runs(id)).map((run) => run["state"]);
 
 /** A job with one running run and two that wait behind it. */
 async function waiting(): Promise<string> {
-  const { id } = await h.api.createJob("default", spec(overlapping("queue_all")));
+  const { id } = await h.engine.jobs.create("default", spec(overlapping("queue_all")));
   await runNow(id);
   await startRuns(h, id);
   for (let n = 0; n < 2; n++) await runNow(id);
@@ -82,7 +82,7 @@ describe("an edit of a job whose runs wait for one another", () => {
   );
 
   it("counts the live runs when an edit changes the policy from allow to skip", async () => {
-    const { id } = await h.api.createJob("default", spec(overlapping("allow")));
+    const { id } = await h.engine.jobs.create("default", spec(overlapping("allow")));
     for (let n = 0; n < 3; n++) await runNow(id);
     await setOverlap(id, "skip");
     expect((await h.due(id))["run_ids"]).toHaveLength(3);
@@ -92,7 +92,7 @@ describe("an edit of a job whose runs wait for one another", () => {
 
 describe("the cancellation of a job", () => {
   it("ends runs that wait for another run, for a retry or for a worker when their job is cancelled", async () => {
-    const { id } = await h.api.createJob("default", spec(overlapping("queue_all")));
+    const { id } = await h.engine.jobs.create("default", spec(overlapping("queue_all")));
     for (let n = 0; n < 2; n++) await runNow(id);
     const retrying = await runNow(id, true);
     await h.db.query(
@@ -107,7 +107,7 @@ describe("the cancellation of a job", () => {
   });
 
   it("ends all waiting runs of a cancelled job, also more than one transaction ends [INV-12]", async () => {
-    const { id } = await h.api.createJob("default", spec(overlapping("allow")));
+    const { id } = await h.engine.jobs.create("default", spec(overlapping("allow")));
     const first = await runNow(id);
     await h.db.query(
       {

@@ -30,7 +30,7 @@ describe("a change made through a node that does not own the job's shard", () =>
       for (const { id, owner } of rows) owners.set(id, owner);
     }
     for (;;) {
-      const { id } = await first.api.createJob("default", spec({ schedule: yearly }));
+      const { id } = await first.jobs.create("default", spec({ schedule: yearly }));
       if (owners.get(shardOf(id, shardCount)) === second.nodeId) return id;
     }
   }
@@ -38,7 +38,7 @@ describe("a change made through a node that does not own the job's shard", () =>
   it("fires a job at once that a node without its shard made due", async () => {
     const id = await elsewhere();
     const at = Math.ceil(h.database.clock.now()) + 100;
-    await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
+    await first.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
     await h.until(() => h.count("run.fired") === 1);
     const fired = h.events.filter((event) => event.type === "run.fired");
     expect(fired).toMatchObject([{ jobId: id, nominal: at }]);
@@ -49,16 +49,16 @@ describe("a change made through a node that does not own the job's shard", () =>
   it("fires a job again after a pause that another node stored has ended [INV-11]", async () => {
     const id = await elsewhere();
     const at = Math.ceil(h.database.clock.now()) + 600_000;
-    await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
+    await first.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
     const until = Math.ceil(h.database.clock.now()) + 300;
-    await first.api.pauseJob("default", { id }, { reason: null, until, missed: "all" }, actor);
+    await first.jobs.pause("default", { id }, { reason: null, until, missed: "all" }, actor);
     // While it is paused its instant is moved into the pause.
-    await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at: until - 1 } }), actor);
+    await first.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at: until - 1 } }), actor);
     await h.until(() => h.count("run.fired") === 1);
     expect(h.events.filter((event) => event.type === "run.fired")).toMatchObject([
       { jobId: id, scheduledFor: until - 1 },
     ]);
-    expect(await second.api.getJob("default", { id })).toMatchObject({ state: "completed", pause: null, version: 5 });
+    expect(await second.jobs.get("default", { id })).toMatchObject({ state: "completed", pause: null, version: 5 });
   });
 });
 
@@ -92,9 +92,9 @@ describe("a change whose wakeup is lost", () => {
     events.filter((event) => event.type === "run.fired" && event.jobId === id);
 
   it("finds a job whose change was not announced in the owner's full scan [INV-11]", async () => {
-    const { id } = await h.api.createJob("default", spec({ schedule: yearly }));
+    const { id } = await h.engine.jobs.create("default", spec({ schedule: yearly }));
     const at = h.last;
-    await h.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
+    await h.engine.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
     await scheduler.tick();
     expect(firesOf(id)).toEqual([]);
     skewMs = 16_000;
@@ -106,7 +106,7 @@ describe("a change whose wakeup is lost", () => {
     const id = await h.recurring({ schedule: every(h.last) });
     const shard = shardOf(id, shardCount);
     const stale = (await h.store.fires.load([shard], h.last + 1, 1_000)).filter((job) => job.jobId === id);
-    await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+    await h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor);
     expect(await h.runs(id)).toHaveLength(1);
     for (const job of stale) scheduler.jobDue(job);
     await scheduler.tick();

@@ -8,17 +8,18 @@ let h: ChangeHarness;
 beforeAll(async () => {
   h = await changeHarness();
   const time = { kind: "once", from: h.last - 100 * period, to: h.last + 100 * period } as const;
-  await h.api.putWindow("default", { name: "freeze", mode: "hold", scope: { queue: "frozen" }, time }, actor);
+  await h.engine.windows.put("default", { name: "freeze", mode: "hold", scope: { queue: "frozen" }, time }, actor);
 });
 afterAll(() => h.close());
 
 const yearly = { kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" } as const;
 const edit = (id: string, over: Partial<JobSpec>) =>
-  h.api.editJob("default", { id }, (job) => ({ ...job, ...over }), actor);
-const cancel = (id: string) => h.api.cancelJob("default", { id }, { running: "signal" }, actor);
+  h.engine.jobs.edit("default", { id }, (job) => ({ ...job, ...over }), actor);
+const cancel = (id: string) => h.engine.jobs.cancel("default", { id }, { running: "signal" }, actor);
 const pause = (id: string, over: Partial<PauseRequest> = {}) =>
-  h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none", ...over }, actor);
-const resume = (id: string, missed: "none" | "latest" | "all") => h.api.resumeJob("default", { id }, { missed }, actor);
+  h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none", ...over }, actor);
+const resume = (id: string, missed: "none" | "latest" | "all") =>
+  h.engine.jobs.resume("default", { id }, { missed }, actor);
 
 /** A job whose due occurrence waits for the end of a maintenance window. */
 async function held(over: Partial<JobSpec> = {}, ago = 0): Promise<string> {
@@ -42,7 +43,7 @@ describe("an occurrence that waits for the end of a maintenance window", () => {
   it("counts an occurrence that a window holds as part of a pause: left out, or fired at its end [INV-11]", async () => {
     const [left, fired] = [await held(), await held()];
     for (const id of [left, fired]) await pause(id);
-    expect(await h.api.countMissed("default", { id: left })).toBe(1);
+    expect(await h.engine.jobs.countMissed("default", { id: left })).toBe(1);
     expect(await resume(left, "none")).toMatchObject({ missed: 1 });
     expect(await h.ledger(left)).toEqual(only("paused", 2));
     expect(await resume(fired, "latest")).toMatchObject({ missed: 1 });
@@ -118,7 +119,7 @@ describe("occurrences inside a pause", () => {
 
 describe("a one-off job that is days late", () => {
   it("fires a one-off job with its first change, however late that is [INV-11]", async () => {
-    const { id } = await h.api.createJob("default", spec({ schedule: { kind: "at", at: h.last + 60_000 } }));
+    const { id } = await h.engine.jobs.create("default", spec({ schedule: { kind: "at", at: h.last + 60_000 } }));
     const at = h.last - 50 * period;
     await h.db.query(
       { text: "update carillon.run set run_at = $2, nominal_at = $2, state = 'scheduled' where id = $1" },
@@ -133,18 +134,18 @@ describe("a one-off job that is days late", () => {
 describe("a change by the key of a job that was cancelled meanwhile", () => {
   it("applies a change by key to the job that has the key now, if another one was cancelled meanwhile", async () => {
     const key = newId();
-    const first = await h.api.createJob("default", spec({ key }));
-    const second = await h.api.createJob("default", spec());
+    const first = await h.engine.jobs.create("default", spec({ key }));
+    const second = await h.engine.jobs.create("default", spec());
     let changed: Promise<unknown> = Promise.resolve();
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.job_due where job_id = $1 for update" }, [first.id]);
-      changed = h.api.editJob("default", { key }, (job) => ({ ...job, payload: "new" }), actor);
+      changed = h.engine.jobs.edit("default", { key }, (job) => ({ ...job, payload: "new" }), actor);
       await untilLockWaits(h);
       await tx.query({ text: "update carillon.job_due set state = 'cancelled' where job_id = $1" }, [first.id]);
       await tx.query({ text: "update carillon.job set ended_at = now() where id = $1" }, [first.id]);
       await tx.query({ text: "update carillon.job set key = $2 where id = $1" }, [second.id, key]);
     });
     expect(await changed).toMatchObject({ id: second.id, payload: "new", version: 2 });
-    expect(await h.api.getJob("default", { id: first.id })).toMatchObject({ payload: { n: 1 }, version: 1 });
+    expect(await h.engine.jobs.get("default", { id: first.id })).toMatchObject({ payload: { n: 1 }, version: 1 });
   });
 });

@@ -16,10 +16,10 @@ beforeEach(async () => {
 afterEach(() => h.close());
 
 const job = async (overlap: OverlapPolicy): Promise<string> =>
-  (await node.api.createJob("default", spec(overlapping(overlap)))).id;
-const runNow = (id: string): Promise<RunView> => node.api.runNow("default", { id }, {}, actor);
+  (await node.jobs.create("default", spec(overlapping(overlap)))).id;
+const runNow = (id: string): Promise<RunView> => node.jobs.runNow("default", { id }, {}, actor);
 const status = async (id: string): Promise<unknown> => {
-  const run = await node.api.getRun("default", id);
+  const run = await node.runs.get("default", id);
   return [run?.status, run?.statusReason];
 };
 
@@ -37,7 +37,7 @@ describe("runs of a job that wait for one another", () => {
     }
     await h.until(() => h.countEnds() === 4);
     expect(journal.hasOverlap).toBe(false);
-    const ended = await Promise.all(runs.map((run) => node.api.getRun("default", run.id)));
+    const ended = await Promise.all(runs.map((run) => node.runs.get("default", run.id)));
     const begins = ended.map((run) => run?.startedAt ?? 0);
     expect(begins).toEqual(begins.toSorted((a, b) => a - b));
   });
@@ -107,12 +107,12 @@ describe("the cancellation of a job", () => {
     const id = await job("skip");
     const run = await runNow(id);
     await h.until(() => journal.begun === 1);
-    await node.api.cancelJob("default", { id }, { running: "signal" }, actor);
+    await node.jobs.cancel("default", { id }, { running: "signal" }, actor);
     await h.until(() => h.countEnds() === 1);
     expect(journal.entries).toEqual(["begin 1", "stop 1"]);
     expect(String(journal.signals.get(1)?.reason)).toContain("cancelled_by_job");
     expect(await status(run.id)).toEqual(["cancelled", "cancelled_by_job"]);
-    const ended = await node.api.getJob("default", { id });
+    const ended = await node.jobs.get("default", { id });
     expect(ended).toMatchObject({ state: "cancelled", lastRun: { status: "cancelled" } });
   });
 
@@ -130,7 +130,7 @@ describe("the cancellation of a job", () => {
     const id = await job("skip");
     const run = await runNow(id);
     await deaf;
-    await node.api.cancelJob("default", { id }, { running: "signal" }, actor);
+    await node.jobs.cancel("default", { id }, { running: "signal" }, actor);
     await h.until(() => h.countEnds() === 1);
     expect(await status(run.id)).toEqual(["succeeded", null]);
   });
@@ -152,7 +152,7 @@ describe("the cancellation of a job", () => {
     const text = "update carillon.run set cancel_reason = 'cancelled_by_job' where id = $1";
     await h.database.query({ text }, [run.id]);
     await h.startWorker(node, journal.task);
-    const next = await node.api.createJob(
+    const next = await node.jobs.create(
       "default",
       spec({ schedule: { kind: "at", at: 0 }, firing: { misfire: "run_once" } }),
     );

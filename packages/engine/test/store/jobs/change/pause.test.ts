@@ -17,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => h.close());
 
 const pause = (id: string, over: Partial<PauseRequest> = {}) =>
-  h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none", ...over }, actor);
+  h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none", ...over }, actor);
 const resume = (id: string, missed?: "none" | "latest" | "all") =>
-  h.api.resumeJob("default", { id }, missed === undefined ? {} : { missed }, actor);
+  h.engine.jobs.resume("default", { id }, missed === undefined ? {} : { missed }, actor);
 
 /** A job that was paused before so many of its occurrences. */
 async function pausedBefore(occurrences: number, over: Partial<PauseRequest> = {}): Promise<string> {
@@ -63,10 +63,10 @@ describe("a pause", () => {
 
   it("replaces the reason and end of a pause and keeps its begin", async () => {
     const id = await pausedBefore(3);
-    const first = (await h.api.getJob("default", { id }))?.pause;
+    const first = (await h.engine.jobs.get("default", { id }))?.pause;
     const job = await pause(id, { reason: "still", missed: "latest" });
     expect(job).toMatchObject({ version: 3, pause: { reason: "still", missed: "latest", at: first?.at } });
-    expect(await h.api.countMissed("default", { id })).toBe(3);
+    expect(await h.engine.jobs.countMissed("default", { id })).toBe(3);
   });
 
   it("refuses a pause that ends in the past", async () => {
@@ -78,7 +78,7 @@ describe("a pause", () => {
 describe("the end of a pause", () => {
   it("adds the occurrences inside a pause to the ledger as one range when the job is resumed [INV-11]", async () => {
     const id = await pausedBefore(3);
-    expect(await h.api.countMissed("default", { id })).toBe(3);
+    expect(await h.engine.jobs.countMissed("default", { id })).toBe(3);
     expect(await resume(id)).toMatchObject({ missed: 3, job: { state: "active", version: 3, pause: null } });
     expect(await h.ledger(id)).toEqual([
       { version: 2, reason: "paused", from_at: h.last - 2 * period, to_at: h.last, count: 3 },
@@ -114,23 +114,23 @@ describe("the end of a pause", () => {
   it("changes nothing for a resume of a job that is not paused", async () => {
     const id = await h.recurring();
     expect(await resume(id)).toMatchObject({ missed: 0, job: { version: 1 } });
-    expect(await h.api.countMissed("default", { id })).toBe(0);
+    expect(await h.engine.jobs.countMissed("default", { id })).toBe(0);
   });
 
   it("completes a resumed job without occurrences", async () => {
     const schedule = { ...every(h.last), endsAt: h.last };
-    const { id } = await h.api.createJob("default", spec({ schedule: { ...schedule, endsAt: h.last + period } }));
+    const { id } = await h.engine.jobs.create("default", spec({ schedule: { ...schedule, endsAt: h.last + period } }));
     await setDue(h, id, h.last + period);
     await pause(id);
-    await h.api.editJob("default", { id }, (job) => ({ ...job, schedule }), actor);
+    await h.engine.jobs.edit("default", { id }, (job) => ({ ...job, schedule }), actor);
     expect(await resume(id)).toMatchObject({ missed: 0, job: { state: "completed", nextRunAt: null } });
   });
 
   it("counts the new rule's occurrences since an edit inside a pause, and records the old rule's at the edit [INV-11]", async () => {
     const id = await pausedBefore(3);
-    await h.api.editJob("default", { id }, (job) => ({ ...job, schedule: every(h.last, period / 2) }), actor);
+    await h.engine.jobs.edit("default", { id }, (job) => ({ ...job, schedule: every(h.last, period / 2) }), actor);
     expect(await h.ledger(id)).toMatchObject([{ version: 2, reason: "paused", count: 3, to_at: h.last }]);
-    expect(await h.api.countMissed("default", { id })).toBe(0);
+    expect(await h.engine.jobs.countMissed("default", { id })).toBe(0);
     expect(await resume(id, "all")).toMatchObject({ missed: 0, job: { nextRunAt: h.last + period / 2 } });
   });
 });
@@ -149,7 +149,7 @@ describe("a pause with an end", () => {
     expect(await h.expirePauses({ ...h.fence, node: id }, [due])).toEqual([]);
     const both = await Promise.all([h.expirePauses(h.fence, [due]), h.expirePauses(h.fence, [due])]);
     expect(both.flat()).toEqual([id]);
-    expect(await h.api.getJob("default", { id })).toMatchObject({ state: "active", version: 3, pause: null });
+    expect(await h.engine.jobs.get("default", { id })).toMatchObject({ state: "active", version: 3, pause: null });
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last, catch_up_to: h.last });
   });
 
@@ -158,7 +158,7 @@ describe("a pause with an end", () => {
     const text =
       "update carillon.job set pause = (pause::jsonb || jsonb_build_object('until', $2::bigint))::json where id = $1";
     await h.db.query({ text }, [id, h.last - 1]);
-    expect(await h.api.countMissed("default", { id })).toBe(2);
+    expect(await h.engine.jobs.countMissed("default", { id })).toBe(2);
     await expire(id);
     expect(await h.expirePauses(h.fence, [{ jobId: id, version: 2 }])).toEqual([id]);
     expect(await h.ledger(id)).toMatchObject([{ reason: "paused", to_at: h.last - period, count: 2 }]);
@@ -186,7 +186,7 @@ describe("a pause with an end", () => {
     const [job] = await h.select("select pause from carillon.job where id = $1", broken);
     expect(job).toMatchObject({ pause: { reason: expect.stringMatching(/^cannot be resumed: /), until: null } });
     // It can still be given a rule, or be cancelled.
-    await h.api.editJob("default", { id: broken }, (one) => ({ ...one, schedule: every(h.last) }), actor);
+    await h.engine.jobs.edit("default", { id: broken }, (one) => ({ ...one, schedule: every(h.last) }), actor);
     expect(await resume(broken)).toMatchObject({ job: { state: "active", nextRunAt: h.last + period } });
   });
 
@@ -206,18 +206,18 @@ describe("a pause with an end", () => {
 describe("the next occurrences of a job", () => {
   it("lists the occurrences after the decided ones, bounded by the job's maximum of runs", async () => {
     const id = await h.recurring({}, -1);
-    const next = await h.api.upcoming("default", { id }, 3);
+    const next = await h.engine.jobs.upcoming("default", { id }, 3);
     expect(next.map((fire) => fire.nominal)).toEqual([1, 2, 3].map((n) => h.last + n * period));
     const bounded = await h.recurring({ schedule: { ...every(h.last), maxRuns: 2 } }, -1);
-    expect(await h.api.upcoming("default", { id: bounded }, 3)).toHaveLength(2);
+    expect(await h.engine.jobs.upcoming("default", { id: bounded }, 3)).toHaveLength(2);
   });
 
   it("lists the occurrences after the end of a pause, and none without an end", async () => {
     const id = await h.recurring({}, -1);
     await pause(id, { until: h.last + period + 1 });
-    const [first] = await h.api.upcoming("default", { id }, 1);
+    const [first] = await h.engine.jobs.upcoming("default", { id }, 1);
     expect(first?.nominal).toBe(h.last + 2 * period);
     await pause(id);
-    expect(await h.api.upcoming("default", { id }, 3)).toEqual([]);
+    expect(await h.engine.jobs.upcoming("default", { id }, 3)).toEqual([]);
   });
 });

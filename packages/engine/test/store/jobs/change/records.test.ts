@@ -38,13 +38,13 @@ async function note(jobId: string, { reason, from, version = 1 }: Entry): Promis
 }
 
 describe("the ledger of a job", () => {
-  const ledgerOf = (id: string) => (page: PageRequest) => h.api.listOccurrences("default", { id }, page);
+  const ledgerOf = (id: string) => (page: PageRequest) => h.engine.jobs.occurrences("default", { id }, page);
   const placeOf = ({ from, version, reason }: OccurrenceView): string => `${from} ${version} ${reason}`;
 
   it("lists every reason of the ledger as a range with its count, newest first", async () => {
-    const { id } = await h.api.createJob("default", spec());
+    const { id } = await h.engine.jobs.create("default", spec());
     for (const [n, reason] of ledgerReasons.entries()) await note(id, { reason, from: h.last + n * period });
-    const { rows, next } = await h.api.listOccurrences("default", { id }, { pageSize: 100 });
+    const { rows, next } = await h.engine.jobs.occurrences("default", { id }, { pageSize: 100 });
     expect(next).toBeNull();
     expect(rows).toEqual(
       ledgerReasons
@@ -59,7 +59,7 @@ describe("the ledger of a job", () => {
   it.each([1, 2, 3, 7])(
     "lists each range of the ledger once in pages of %i, also ranges that begin at one instant",
     async (pageSize) => {
-      const { id } = await h.api.createJob("default", spec());
+      const { id } = await h.engine.jobs.create("default", spec());
       for (const from of [h.last, h.last + period])
         for (const version of [1, 2, 10])
           for (const reason of ["missed", "overlap", "paused"] as const) await note(id, { reason, from, version });
@@ -72,7 +72,7 @@ describe("the ledger of a job", () => {
   );
 
   it("keeps the order of the ledger's pages while entries are added and ranges grow", async () => {
-    const { id } = await h.api.createJob("default", spec());
+    const { id } = await h.engine.jobs.create("default", spec());
     for (let n = 0; n < 6; n += 1) await note(id, { reason: "missed", from: h.last + n * period });
     let later = 10;
     const all = await readAll(ledgerOf(id), 2, async () => {
@@ -84,13 +84,13 @@ describe("the ledger of a job", () => {
   });
 
   it("lists the ledger of one job, and refuses the page token of another list", async () => {
-    const [one, other] = [await h.recurring({}, 3), await h.api.createJob("default", spec())];
-    await h.api.editJob("default", { id: one }, (job) => ({ ...job, payload: 2 }), actor);
+    const [one, other] = [await h.recurring({}, 3), await h.engine.jobs.create("default", spec())];
+    await h.engine.jobs.edit("default", { id: one }, (job) => ({ ...job, payload: 2 }), actor);
     expect((await ledgerOf(one)({ pageSize: 10 })).rows).toMatchObject([{ reason: "missed", count: 3 }]);
     expect((await ledgerOf(other.id)({ pageSize: 10 })).rows).toEqual([]);
     for (const after of ["7", "x.1.missed", "1.x.missed", "1.1.unknown", ""])
       await expect(ledgerOf(one)({ pageSize: 10, after })).rejects.toMatchObject({ code: "page_token_invalid" });
-    await expect(h.api.listVersions("default", { id: one }, { pageSize: 1, after: "x" })).rejects.toMatchObject({
+    await expect(h.engine.jobs.versions("default", { id: one }, { pageSize: 1, after: "x" })).rejects.toMatchObject({
       code: "page_token_invalid",
     });
   });
@@ -103,9 +103,9 @@ describe("the list of jobs", () => {
     for (let n = 0; n < 12; n += 1) {
       const at = h.last + (n % 2 === 0 ? 60_000 : 100 * period);
       const one = n % 3 === 0 ? spec({ owner }) : spec({ owner, schedule: { kind: "at", at } });
-      made.push(await h.api.createJob("default", one));
+      made.push(await h.engine.jobs.create("default", one));
     }
-    const list = (page: PageRequest) => h.api.listJobs("default", { owner }, page);
+    const list = (page: PageRequest) => h.engine.jobs.list("default", { owner }, page);
     const newest = made.map((job) => job.id).toReversed();
     expect((await readAll(list, 5)).map((job) => job.id)).toEqual(newest);
     // The oldest that was not shown yet becomes a stored job, and a new one is made: neither is shown twice or left out.
@@ -113,8 +113,8 @@ describe("the list of jobs", () => {
     const seen = await readAll(list, 2, async () => {
       const oldest = left.shift();
       if (oldest === undefined) return;
-      await h.api.editJob("default", { id: oldest.id }, (job) => ({ ...job, payload: "changed" }), actor);
-      await h.api.createJob("default", spec({ owner }));
+      await h.engine.jobs.edit("default", { id: oldest.id }, (job) => ({ ...job, payload: "changed" }), actor);
+      await h.engine.jobs.create("default", spec({ owner }));
     });
     expect(seen.map((job) => job.id)).toEqual(newest);
   });

@@ -17,9 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-const runNow = (id: string, request: RunNowRequest = {}) => h.api.runNow("default", { id }, request, actor);
+const runNow = (id: string, request: RunNowRequest = {}) => h.engine.jobs.runNow("default", { id }, request, actor);
 const manual = async (overlap: OverlapPolicy): Promise<string> =>
-  (await h.api.createJob("default", spec(overlapping(overlap)))).id;
+  (await h.engine.jobs.create("default", spec(overlapping(overlap)))).id;
 const statuses = async (id: string): Promise<unknown[]> => (await h.runs(id)).map((run) => run["state"]);
 
 describe("a requested run", () => {
@@ -29,7 +29,7 @@ describe("a requested run", () => {
     expect(first).toMatchObject({ jobId: id, status: "queued", trigger: { kind: "run_now", id: first.id } });
     expect(second.id).not.toBe(first.id);
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last, fired_through: null, version: 1, runs_made: 2 });
-    expect((await h.api.getJob("default", { id }))?.lastRun?.id).toBe(second.id);
+    expect((await h.engine.jobs.get("default", { id }))?.lastRun?.id).toBe(second.id);
     expect(await h.fire(id)).toMatchObject({ outcome: "fired" });
   });
 
@@ -63,7 +63,7 @@ describe("a requested run", () => {
     const first = await runNow(id);
     const second = await runNow(id);
     expect(second.status).toBe("queued");
-    expect(await h.api.getRun("default", first.id)).toMatchObject({
+    expect(await h.engine.runs.get("default", first.id)).toMatchObject({
       status: "cancelled",
       statusReason: "cancelled_by_overlap",
     });
@@ -89,7 +89,10 @@ describe("a requested run", () => {
 
   it("takes the requested values of a run from the caller and the others from the job", async () => {
     const policy = { retry: { maxAttempts: 7, initialMs: 5 }, timeoutMs: 1_000 };
-    const { id } = await h.api.createJob("default", spec({ policy, labels: { a: "1", b: "2" }, payload: { n: 1 } }));
+    const { id } = await h.engine.jobs.create(
+      "default",
+      spec({ policy, labels: { a: "1", b: "2" }, payload: { n: 1 } }),
+    );
     const run = await runNow(id, {
       payload: { value: null },
       priority: 9,
@@ -111,10 +114,10 @@ describe("a requested run", () => {
 
   it("makes a requested run of a paused or completed job", async () => {
     const id = await h.recurring({}, -1);
-    await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+    await h.engine.jobs.pause("default", { id }, { reason: null, until: null, missed: "none" }, actor);
     expect((await runNow(id)).status).toBe("queued");
     const at = h.last + period;
-    const done = await h.api.createJob(
+    const done = await h.engine.jobs.create(
       "default",
       spec({ schedule: { kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC", endsAt: at } }),
     );

@@ -2,7 +2,7 @@ import { isRunEnd, type JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { LocalTransport, Worker } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../../src/index.js";
+import { type Database, Engine, type EngineEvent, openDatabase } from "../../../../src/index.js";
 import { hostPorts, newId } from "../../../harness/store-harness.js";
 
 /** Short, so that a test need not wait: a job is stored in far_future_run half a second ahead and promoted a quarter of a second ahead. */
@@ -40,7 +40,7 @@ function until(holds: () => boolean): Promise<void> {
 
 async function startEngine(farFuture: object = farFutureLimits): Promise<Engine> {
   const node = { name: "test", address: null, version: "0" };
-  const engine = createEngine({ database, ...hostPorts, newId, node, alone: true, onEvent, limits: { farFuture } });
+  const engine = new Engine({ database, ...hostPorts, newId, node, alone: true, onEvent, limits: { farFuture } });
   await engine.start();
   engines.push(engine);
   return engine;
@@ -72,12 +72,12 @@ describe("a one-off job in the far future", () => {
   it("a far-future job is shown as scheduled, is promoted in time, and starts at its time, not before [INV-5]", async () => {
     const engine = await startEngine();
     await startWorker(engine);
-    const job = await engine.api.createJob("default", once(800));
+    const job = await engine.jobs.create("default", once(800));
     expect(job).toMatchObject({ state: "active", lastRun: { status: "scheduled" } });
     expect(await countFarFuture()).toBe(1);
     await until(() => events.filter(isRunEnd).length === 1);
     expect(await countFarFuture()).toBe(0);
-    const run = await engine.api.getRun("default", job.id);
+    const run = await engine.runs.get("default", job.id);
     expect(run).toMatchObject({ status: "succeeded", output: { n: 1 }, createdAt: job.createdAt });
     expect(run?.startedAt).toBeGreaterThanOrEqual(job.nextRunAt ?? Number.POSITIVE_INFINITY);
     expect(events.find((event) => event.type === "runs.promoted")).toMatchObject({ count: 1 });
@@ -86,13 +86,13 @@ describe("a one-off job in the far future", () => {
   it("far-future jobs that became due while every node was stopped run after the start, and the others keep waiting [INV-6]", async () => {
     const before = await startEngine({ ...farFutureLimits, horizonMs: 1_000 });
     const specs = [3_600_000, 7_200_000, 86_400_000].map(once);
-    const jobs = await Promise.all(specs.map((spec) => before.api.createJob("default", spec)));
+    const jobs = await Promise.all(specs.map((spec) => before.jobs.create("default", spec)));
     await before.stop();
     await database.query({ text: "update carillon.far_future_run set run_at = run_at - interval '3 hours'" });
     const after = await startEngine();
     await startWorker(after);
     await until(() => events.filter(isRunEnd).length === 2);
-    const runs = await Promise.all(jobs.map((job) => after.api.getRun("default", job.id)));
+    const runs = await Promise.all(jobs.map((job) => after.runs.get("default", job.id)));
     expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "scheduled"]);
     expect(await countFarFuture()).toBe(1);
   });
@@ -100,9 +100,9 @@ describe("a one-off job in the far future", () => {
   it("a far-future job that is committed after its time is found by the full scan [INV-6]", async () => {
     const engine = await startEngine({ ...farFutureLimits, fullScanIntervalMs: 50 });
     await startWorker(engine);
-    const job = await engine.api.createJob("default", once(86_400_000));
+    const job = await engine.jobs.create("default", once(86_400_000));
     await database.query({ text: "update carillon.far_future_run set run_at = now() - interval '1 minute'" });
     await until(() => events.filter(isRunEnd).length === 1);
-    expect((await engine.api.getRun("default", job.id))?.status).toBe("succeeded");
+    expect((await engine.runs.get("default", job.id))?.status).toBe("succeeded");
   });
 });

@@ -1,12 +1,13 @@
-import type { Json } from "./schema-components.js";
+// What callers of the API may rely on, read from the OpenAPI document.
 
 /**
  * Lists what callers may rely on, one line each: operations, their parameters, the schemas of requests and answers, and the members,
  * types and values of every schema. A line with ! names a member that is required.
  */
-export function apiSurface(document: { readonly [name: string]: Json }): string[] {
-  const lines = new Set<string>();
-  const requested = new Set<string>();
+export function apiSurface(document) {
+  /** @type {Set<string>} */
+  const lines = new Set();
+  const requested = new Set();
   const schemas = mapOf(mapOf(document["components"])["schemas"]);
   for (const [path, methods] of Object.entries(mapOf(document["paths"]))) {
     for (const [method, given] of Object.entries(mapOf(methods))) {
@@ -20,7 +21,7 @@ export function apiSurface(document: { readonly [name: string]: Json }): string[
 }
 
 /** The promised lines that are missing, and members that became required. */
-export function breachesOf(promised: readonly string[], present: readonly string[]): string[] {
+export function breachesOf(promised, present) {
   const [before, now] = [new Set(promised), new Set(present)];
   const subjects = new Set(promised.map(subjectOf));
   const removed = promised.filter((line) => !line.includes(" ! ") && !now.has(line));
@@ -29,20 +30,17 @@ export function breachesOf(promised: readonly string[], present: readonly string
 }
 
 /** The operation or the schema that a line is about. */
-function subjectOf(line: string): string {
+function subjectOf(line) {
   return line.split(/ [<>!] /, 1)[0] ?? line;
 }
 
-interface Surface {
-  readonly lines: Set<string>;
-  /** Schemas that requests use, directly or inside others. */
-  readonly requested: Set<string>;
-  readonly schemas: JsonMap;
-}
+/**
+ * @typedef {{ lines: Set<string>, requested: Set<string>, schemas: Record<string, unknown> }} Surface `requested` names the schemas that
+ * requests use, directly or inside others.
+ */
 
-type JsonMap = { readonly [name: string]: Json };
-
-function describeOperation(name: string, operation: JsonMap, surface: Surface): void {
+/** @param {Surface} surface */
+function describeOperation(name, operation, surface) {
   const { lines } = surface;
   lines.add(name);
   for (const parameter of listOf(operation["parameters"]).map(mapOf)) {
@@ -66,7 +64,7 @@ function describeOperation(name: string, operation: JsonMap, surface: Surface): 
 }
 
 /** Marks the schemas that a request may hold. */
-function markRequested(node: Json, surface: Surface): void {
+function markRequested(node, surface) {
   for (const name of referencesIn(node)) {
     if (surface.requested.has(name)) continue;
     surface.requested.add(name);
@@ -74,31 +72,27 @@ function markRequested(node: Json, surface: Surface): void {
   }
 }
 
-function referencesIn(node: Json): string[] {
-  if (isList(node)) return node.flatMap(referencesIn);
+function referencesIn(node) {
+  if (Array.isArray(node)) return node.flatMap(referencesIn);
   if (typeof node !== "object" || node === null) return [];
   const own = typeof node["$ref"] === "string" ? [nameOf(node["$ref"])] : [];
   return [...own, ...Object.values(node).flatMap(referencesIn)];
 }
 
-function describeSchema(
-  name: string,
-  schema: Json,
-  { lines, isRequested }: { lines: Set<string>; isRequested: boolean },
-): void {
+function describeSchema(name, schema, { lines, isRequested }) {
   describeValue(`${name} <`, schema, lines);
   if (!isRequested) return;
   for (const required of listOf(mapOf(schema)["required"])) lines.add(`${name} ! ${textOf(required)}`);
 }
 
 /** Types, values and members, down to the schemas that have names of their own. */
-function describeValue(place: string, node: Json, lines: Set<string>): void {
+function describeValue(place, node, lines) {
   const schema = mapOf(node);
   if (typeof schema["$ref"] === "string") {
     lines.add(`${place} ${nameOf(schema["$ref"])}`);
     return;
   }
-  const types = isList(schema["type"] ?? null) ? listOf(schema["type"]) : [schema["type"] ?? null];
+  const types = Array.isArray(schema["type"] ?? null) ? listOf(schema["type"]) : [schema["type"] ?? null];
   for (const type of types) if (typeof type === "string") lines.add(`${place} ${type}`);
   for (const value of listOf(schema["enum"])) lines.add(`${place} = ${JSON.stringify(value)}`);
   for (const choice of [...listOf(schema["anyOf"]), ...listOf(schema["oneOf"])]) describeValue(place, choice, lines);
@@ -108,22 +102,18 @@ function describeValue(place: string, node: Json, lines: Set<string>): void {
   if (schema["items"] !== undefined) describeValue(`${place}/*`, schema["items"], lines);
 }
 
-function nameOf(reference: string): string {
+function nameOf(reference) {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
-function textOf(node: Json | undefined): string {
+function textOf(node) {
   return typeof node === "string" ? node : JSON.stringify(node ?? null);
 }
 
-function isList(node: Json): node is readonly Json[] {
-  return Array.isArray(node);
+function listOf(node) {
+  return Array.isArray(node) ? node : [];
 }
 
-function listOf(node: Json | undefined): readonly Json[] {
-  return node !== undefined && isList(node) ? node : [];
-}
-
-function mapOf(node: Json | undefined): JsonMap {
-  return typeof node === "object" && node !== null && !isList(node) ? node : {};
+function mapOf(node) {
+  return typeof node === "object" && node !== null && !Array.isArray(node) ? node : {};
 }
