@@ -91,7 +91,7 @@ describe("a killed node with a direct connection", () => {
     };
     expect(time.events).toContainEqual(dead);
     const taken = time.events.find((event) => event.type === "shards.taken_over");
-    expect(taken).toMatchObject({ from: a.coordinator.membership.nodeId, count: 512 });
+    expect(taken).toMatchObject({ fromNodeId: a.coordinator.membership.nodeId, shards: 512 });
     expect(taken?.type === "shards.taken_over" && taken.takeoverMs).toBeLessThanOrEqual(2_000);
   });
 

@@ -41,7 +41,7 @@ describe("a change made through a node that does not own the job's shard", () =>
     await first.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
     await h.until(() => h.count("run.fired") === 1);
     const fired = h.events.filter((event) => event.type === "run.fired");
-    expect(fired).toMatchObject([{ jobId: id, nominal: at }]);
+    expect(fired).toMatchObject([{ jobId: id, scheduledFor: at }]);
     // A full scan runs every 15 s, a wakeup arrives in milliseconds.
     expect(fired[0]?.lateMs).toBeLessThan(5_000);
   });
