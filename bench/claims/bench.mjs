@@ -25,13 +25,13 @@ function replaced(text, ...pairs) {
   }, text);
 }
 
-const claimsByState = (text) => replaced(text, ["r.stage = 1 and r.state = 'queued'", "r.state = 'queued'"]);
+const claimsByState = (text) => replaced(text, ["run.stage = 1 and run.state = 'queued'", "run.state = 'queued'"]);
 const joinedById = (text) =>
   replaced(
     text,
-    ["select q.ctid as place, q.id,", "select q.id as place, q.id,"],
-    ["select r.ctid, r.id,", "select r.id,"],
-    ["r.ctid = g.place", "r.id = g.place"],
+    ["select queued.ctid as row_place, queued.id,", "select queued.id as row_place, queued.id,"],
+    ["select run.ctid, run.id,", "select run.id,"],
+    ["run.ctid = assigned.row_place", "run.id = assigned.row_place"],
   );
 
 /** Layouts of the table of live runs. Each changes the migrated schema, and the statement where necessary. */

@@ -5,7 +5,7 @@ import { loadStatements, migrate, openDatabase } from "../../packages/engine/dis
 import { systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
 
 const batch = 500;
-const claimStatement = loadStatements("carillon").get("run.complete_and_claim").text;
+const claimStatement = loadStatements("carillon").get("run.complete_and_claim");
 const current = { changes: [], statement: (text) => text };
 
 async function prepare(url, client, { layout, rows }) {
@@ -42,15 +42,24 @@ async function drain(client, text, session) {
   let low = -1;
   for (let ended = 0; ; ended += held.length) {
     const all = (value) => held.map(() => value);
-    const done = [
-      held.map((row) => row.id),
-      held.map((row) => row.fence ?? 1),
-      all(session),
-      all("null"),
-      all(Date.now()),
-    ];
-    const wanted = [[session], queueSlots, batch, [1], [1], [low], [batch], [false], session, 0];
-    const { rows } = await client.query({ name: "complete_and_claim", text, values: [...done, ...wanted] });
+    const values = claimStatement.values({
+      ids: held.map((row) => row.id),
+      fences: held.map((row) => row.fence ?? 1),
+      sessionIds: all(session),
+      outputs: all("null"),
+      startedMs: all(Date.now()),
+      waitingSessionIds: [session],
+      slots: queueSlots,
+      freeSlots: batch,
+      lanes: [1],
+      namespaceIds: [1],
+      fromRanks: [low],
+      maxRuns: [batch],
+      solo: [false],
+      gatewayId: session,
+      limitsRevision: 0,
+    });
+    const { rows } = await client.query({ name: "complete_and_claim", text, values });
     const claimed = rows.filter((row) => row.id !== null);
     if (claimed.length + held.length === 0) return ended;
     for (const row of claimed) low = Math.max(low, Number(row.rank));
@@ -71,7 +80,7 @@ export async function measureStatement(postgres, { rows, layout = current }) {
     const clients = await Promise.all([connect(url), connect(url)]);
     const cpu = postgres.cpuSeconds();
     const begin = performance.now();
-    const text = layout.statement(claimStatement);
+    const text = layout.statement(claimStatement.text);
     const parts = await Promise.all(clients.map((client) => drain(client, text, session)));
     const ended = parts.reduce((sum, part) => sum + part);
     const seconds = (performance.now() - begin) / 1_000;

@@ -3,12 +3,12 @@ import { loadStatements } from "../../packages/engine/dist/index.js";
 import { pickLines } from "../../packages/store/dist/sql/statements.js";
 
 const dayMs = 86_400_000;
-const statements = loadStatements("carillon");
+export const statements = loadStatements("carillon");
 /** Of the list the lines for the newest runs first; the other statements have no optional lines. */
 const textOf = (name) => pickLines(statements.get(name), "newest_first").text;
 
 const sameRow =
-  "(far_future_run.namespace_id, far_future_run.id, far_future_run.run_at) = (p.namespace_id, p.id, p.run_at)";
+  "(far_future_run.namespace_id, far_future_run.id, far_future_run.run_at) = (locked.namespace_id, locked.id, locked.run_at)";
 
 /** A statement of the product with parts of its text replaced. */
 function changed(name, ...replacements) {
@@ -30,11 +30,11 @@ const plain = {
 
 const promoteByKey = changed(
   "far_future.promote",
-  ["select d.place\n", "select d.*\n"],
-  ["ctid as place", "namespace_id, id, run_at"],
+  ["select first_runs.tuple_id\n", "select first_runs.*\n"],
+  ["ctid as tuple_id", "namespace_id, id, run_at"],
   [
-    "where ctid = any (array(select place from pick)) returning *",
-    `using pick p where ${sameRow} returning far_future_run.*`,
+    "where ctid = any (array(select tuple_id from locked)) returning *",
+    `using locked where ${sameRow} returning far_future_run.*`,
   ],
 );
 

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { makeUuidV7 } from "../../packages/core/dist/index.js";
 import { payload, yearMs } from "./fill.mjs";
+import { statements as loaded } from "./layouts.mjs";
 import { take } from "./stopwatch.mjs";
 
 const newId = makeUuidV7({ now: Date.now, randomBytes });
@@ -20,8 +21,26 @@ function insertValues(count, dueAt) {
   const times = rows.map((row) => iso(row.at));
   const shards = ids.map((id) => Number.parseInt(id.slice(-6), 16) % 1_024);
   const [ranks, ones] = [rows.map((row) => row.at), all(1)];
-  const names = [all("once"), all("send_email"), all("default"), all(payload), all(null), all(null), all(null)];
-  return [ids, ids, ones, shards, ones, all(4), ranks, times, times, ...names, horizonMs, all(null)];
+  return loaded.get("run.insert").values({
+    ids,
+    jobIds: ids,
+    namespaceIds: ones,
+    shards,
+    lanes: ones,
+    priorities: all(4),
+    ranks,
+    runTimes: times,
+    nominalTimes: times,
+    triggers: all("once"),
+    tasks: all("send_email"),
+    queues: all("default"),
+    payloads: all(payload),
+    policies: all(null),
+    labels: all(null),
+    owners: all(null),
+    horizonMs,
+    deadlines: all(null),
+  });
 }
 
 /** Inserts in batches; the parameters are made before the clock runs. Answers the time of all, and of one row. */
@@ -57,19 +76,28 @@ export async function drain(client, layout, completeAndClaim, count) {
   return perRow(taken, count);
 }
 
-const places = Array.from({ length: 500 }, () => 1);
+const slots = Array.from({ length: 500 }, () => 1);
 
 async function finishAndClaim(client, text, session, held) {
   const all = (value) => held.map(() => value);
-  const ended = [
-    held.map((row) => row.id),
-    held.map((row) => row.fence ?? 1),
-    all(session),
-    all("null"),
-    all(Date.now()),
-  ];
-  const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false], session, 0];
-  const { rows } = await client.query({ name: "complete_and_claim", text, values: [...ended, ...wanted] });
+  const values = loaded.get("run.complete_and_claim").values({
+    ids: held.map((row) => row.id),
+    fences: held.map((row) => row.fence ?? 1),
+    sessionIds: all(session),
+    outputs: all("null"),
+    startedMs: all(Date.now()),
+    waitingSessionIds: [session],
+    slots,
+    freeSlots: 500,
+    lanes: [1],
+    namespaceIds: [1],
+    fromRanks: ["-9007199254740991"],
+    maxRuns: [500],
+    solo: [false],
+    gatewayId: session,
+    limitsRevision: 0,
+  });
+  const { rows } = await client.query({ name: "complete_and_claim", text, values });
   return rows.filter((row) => row.id !== null);
 }
 
@@ -91,7 +119,14 @@ export async function promote(client, { statements }, count) {
       const first = [...from].sort(([, a], [, b]) => a - b).slice(0, 64);
       const shards = first.map(([shard]) => shard);
       const starts = first.map(([, at]) => iso(at));
-      const values = [shards, shards.map(() => 1), owner, starts, until, 32];
+      const values = loaded.get("far_future.promote").values({
+        shards,
+        epochs: shards.map(() => 1),
+        node: owner,
+        startsAt: starts,
+        until,
+        limitPerShard: 32,
+      });
       const { rows } = await client.query({ name: "promote", text: statements["far_future.promote"], values });
       if (rows.length === 0) throw new Error("no row was promoted");
       for (const row of rows) from.set(row.shard, Math.max(from.get(row.shard), row.run_at.getTime()));
@@ -104,7 +139,8 @@ export async function promote(client, { statements }, count) {
 /** Milliseconds of the processor for one scan of all shards. */
 export async function scanMs(client, { statements }, from, until) {
   const shards = Array.from({ length: 1_024 }, (_, shard) => shard);
-  const values = [shards, shards.map((shard) => iso(from.get(shard) ?? 0)), iso(until)];
+  const startsAt = shards.map((shard) => iso(from.get(shard) ?? 0));
+  const values = loaded.get("far_future.scan").values({ shards, startsAt, until: iso(until) });
   return cpuMsOf(client, 9, () => client.query({ name: "scan", text: statements["far_future.scan"], values }));
 }
 
@@ -116,10 +152,14 @@ export async function readTimes(client, { statements }, stored) {
   );
   const ids = rows.map((row) => row.id);
   let next = 0;
-  const find = () =>
-    client.query({ name: "find", text: statements["run.find"], values: [1, [ids[next++ % ids.length]]] });
-  const noFilter = [null, null, null, null, null, null, false, null, null, null, null, null];
-  const values = [1, ...noFilter, null, 51, 10_000, 20_000, null];
+  const find = () => {
+    const values = loaded.get("run.find").values({ namespaceId: 1, ids: [ids[next++ % ids.length]] });
+    return client.query({ name: "find", text: statements["run.find"], values });
+  };
+  const bounds = { limit: 51, maxScanned: 10_000, maxScannedOfAll: 20_000 };
+  // Absent members of the filter are null.
+  const list = loaded.get("run.list").values({ namespaceId: 1, oneOffOnly: false, ...bounds });
+  const values = list.map((value) => value ?? null);
   const page = () => client.query({ name: "list", text: statements["run.list"], values });
   return { findMs: await cpuMsOf(client, ids.length, find), listMs: await cpuMsOf(client, 30, page) };
 }

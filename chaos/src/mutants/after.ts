@@ -8,9 +8,9 @@ export const afterMutants: readonly Mutant[] = [
     faults: [],
     edits: [
       {
-        in: "dependency.feed",
-        from: "update carillon.job j set has_downstream = true",
-        to: "update carillon.job j set has_downstream = null",
+        in: "dependency.mark_upstream",
+        from: "update carillon.job set has_downstream = true",
+        to: "update carillon.job set has_downstream = null",
       },
     ],
   },
@@ -19,7 +19,11 @@ export const afterMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE"],
     faults: [],
     edits: [
-      { in: "dependency.told", from: "where e.job_id = any", to: "where random() < 0.9 and e.job_id = any" },
+      {
+        in: "upstream_end.delete",
+        from: "where event.job_id = any",
+        to: "where random() < 0.9 and event.job_id = any",
+      },
       {
         in: "store/src/dependencies/dependency-store.ts",
         from: "if (rowCount !== ends.length)",

@@ -15,7 +15,7 @@ export function checkFreshness(mutant: Mutant, form: "source" | "build"): void {
   for (const module of modules) mutateModule(mutant, module, readFileSync(pathOf(module, form), "utf8"));
   const wanted = new Set(mutant.edits.map((edit) => edit.in).filter((place) => !modules.includes(place)));
   for (const name of wanted) {
-    if (!statements.some((text) => text.includes(`-- name: ${name}\n`)))
+    if (!statements.some((text) => text.includes(`-- name: ${name}\n`) || text.includes(`-- part: ${name}\n`)))
       throw new Error(`The mutant ${mutant.name} finds no statement ${name}.`);
   }
   for (const text of statements) mutateStatements(mutant, text);

@@ -3,7 +3,7 @@ import type { FaultKind } from "../plan/fault.js";
 
 /** Replaces one text of the product. The old text must occur exactly once, or the mutant is stale. */
 export interface Edit {
-  /** A statement of packages/store such as `due.fire`, or a module such as `engine/src/wakeups/wakeups.ts`. */
+  /** A statement or a part of packages/store such as `due.fire`, or a module such as `engine/src/wakeups/wakeups.ts`. */
   readonly in: string;
   /** For a module: text that is the same in the source and in the compiled module. */
   readonly from: string;
@@ -26,16 +26,15 @@ const isModule = (edit: Edit): boolean => edit.in.endsWith(".ts");
 /** Whether the product reads SQL statements from this path. */
 export const isStatementFile = (path: string): boolean => /\/packages\/store\/src\/(?!migrations\/).+\.sql$/.test(path);
 
-/** The text of a statement file with the mutant's edits; unchanged if it has none of the statements. */
+/** The text of a statement file with the mutant's edits; unchanged if it has none of the statements and parts. */
 export function mutateStatements(mutant: Mutant, text: string): string {
   return mutant.edits
     .filter((edit) => !isModule(edit))
     .reduce((changed, edit) => {
-      const head = `-- name: ${edit.in}\n`;
-      const from = changed.indexOf(head);
+      const from = changed.search(new RegExp(`^-- (name|part): ${edit.in}$`, "m"));
       if (from === -1) return changed;
-      const next = changed.indexOf("\n-- name: ", from + head.length);
-      const until = next === -1 ? changed.length : next;
+      const next = changed.slice(from).search(/\n-- (name|part): /);
+      const until = next === -1 ? changed.length : from + next;
       return changed.slice(0, from) + replaced(mutant, edit, changed.slice(from, until)) + changed.slice(until);
     }, text);
 }

@@ -1,23 +1,17 @@
 import { afterMutants } from "./after.js";
 import { fireInTwoTransactions } from "./fire-in-two-transactions.js";
-import { guardedMutants } from "./guarded.js";
+import { archivingParts, guardedMutants, inFire, shardOwner, uniqueKey } from "./guarded.js";
 import type { Edit, Mutant } from "./mutant.js";
 import { policyMutants } from "./policies.js";
 
-const inFire = (from: string, to: string): Edit => ({ in: "due.fire", from, to });
-
 /** The comparison of the occurrence with the row. */
 const whichOccurrence: readonly Edit[] = [
-  inFire(" and d.next_nominal_at = i.nominal_at", ""),
-  inFire("      and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
+  inFire(" and due.next_nominal_at = requested.nominal_at", ""),
+  inFire("      and (due.fired_through is null or requested.nominal_at > due.fired_through)\n", ""),
 ];
-const whichVersion = inFire(" and d.version = i.version", "");
-const whichRuns = inFire(" and d.runs_made = i.runs_made", "");
-const dueCheck = inFire("      and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp()\n", "");
-const uniqueKey = inFire(
-  "unnest(($16::uuid[])[g.first : g.last])",
-  "case when $16::uuid[] is not null then gen_random_uuid() end",
-);
+const whichVersion = inFire(" and due.version = requested.version", "");
+const whichRuns = inFire(" and due.runs_made = requested.runs_made", "");
+const dueCheck = inFire("      and coalesce(due.next_fire_at, 'infinity') <= clock_timestamp()\n", "");
 /** No notification is sent, so what a node knows is as old as its last full scan. */
 const noHint: Edit = {
   in: "store/src/db/notifier.ts",
@@ -42,37 +36,28 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["STALE FENCE ACCEPTED"],
     // Results must arrive late, from a worker that the server counts as lost.
     faults: ["freeze", "cut"],
-    edits: ["run.finish", "run.complete_and_claim"].map((statement) => ({
-      in: statement,
-      from: "r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state",
-      to: "r.id = any (array[i.id]) and r.state",
+    edits: archivingParts.map((part) => ({
+      in: part,
+      from: "run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = input.session_id and run.state",
+      to: "run.id = any (array[input.id]) and run.state",
     })),
   },
   {
     name: "claim-without-new-fence",
     shownBy: ["STALE FENCE ACCEPTED"],
-    edits: [{ in: "run.complete_and_claim", from: "fence = r.fence + 1", to: "fence = r.fence" }],
+    edits: [{ in: "run.claim_picked", from: "fence = run.fence + 1", to: "fence = run.fence" }],
   },
   {
     name: "claim-before-its-time",
     shownBy: ["EARLY"],
-    edits: ["run.complete_and_claim", "run.complete_and_claim_shared"].map((statement) => ({
-      in: statement,
-      from: "        and r.run_at <= statement_timestamp()\n",
-      to: "",
-    })),
+    edits: [{ in: "run.queued_of_lane", from: "  and run.run_at <= statement_timestamp()\n", to: "" }],
   },
   {
     name: "fire-without-any-guard",
     shownBy: ["DOUBLE"],
     // Fires must arrive late, after another node has done them.
     faults: ["cut", "freeze", "deaf"],
-    edits: [
-      ...whichOccurrence,
-      uniqueKey,
-      dueCheck,
-      inFire("  where s.owner = $3 and s.epoch = f.epoch\n", "  where $3::uuid is not null\n"),
-    ],
+    edits: [...whichOccurrence, uniqueKey, dueCheck, shardOwner],
   },
   {
     name: "fire-without-compare-and-set",
@@ -89,9 +74,10 @@ const fatalMutants: readonly Mutant[] = [
       ...noHints,
       whichVersion,
       whichRuns,
-      { in: "due.pass", from: " and d.version = i.version", to: "" },
-      { in: "settlement.lock_due", from: " and d.version = i.version", to: "" },
-      { in: "settlement.lock_due", from: " and d.runs_made = i.runs_made", to: "" },
+      // A part of due.pass and due.hold.
+      { in: "due.late_and_unchanged", from: " and due.version = requested.version", to: "" },
+      { in: "job_transaction.lock_due", from: " and due.version = expected.version", to: "" },
+      { in: "job_transaction.lock_due", from: "  and due.runs_made = expected.runs_made\n", to: "" },
     ],
   },
   fireInTwoTransactions,
@@ -121,7 +107,7 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "advance-without-run",
     shownBy: ["MISSED"],
-    edits: [inFire("  where p.outcome = 'fired'\n", "  where p.outcome = 'fired' and random() > 0.02\n")],
+    edits: [inFire("  where outcome = 'fired'\n", "  where outcome = 'fired' and random() > 0.02\n")],
   },
   {
     name: "lease-by-local-clock",

@@ -22,7 +22,7 @@ export const policyMutants: readonly Mutant[] = [
         from: "!busy.has(jobId) && !oldest.has(jobId)",
         to: "busy.size >= 0",
       },
-      { in: "settlement.admissible", from: "where not exists (", to: "where true or not exists (" },
+      { in: "job_transaction.list_admissible", from: "where not exists (", to: "where true or not exists (" },
     ],
   },
   {
@@ -32,9 +32,9 @@ export const policyMutants: readonly Mutant[] = [
     faults: [],
     edits: [
       {
-        in: "settlement.stop_runs",
-        from: "r.id = any (array[i.id]) and r.state = 'running'",
-        to: "r.id = any (array[i.id]) and r.state = 'stopping'",
+        in: "job_transaction.stop_runs",
+        from: "run.id = any (array[chosen.id]) and run.state = 'running'",
+        to: "run.id = any (array[chosen.id]) and run.state = 'stopping'",
       },
     ],
   },

@@ -16,17 +16,17 @@ export const commit = "commit\0";
  */
 const statements = [
   "due.fire",
-  "settlement.lock_due",
-  "settlement.insert_runs",
-  "settlement.move",
-  "settlement.admit_runs",
+  "job_transaction.lock_due",
+  "job_transaction.insert_runs",
+  "job_transaction.save_due_states",
+  "job_transaction.admit_runs",
   commit,
   "run.promote",
   "run.complete_and_claim",
   "run.finish",
   "run.retry",
   "run.rescue",
-  "dependency.told",
+  "upstream_end.delete",
   "node.heartbeat",
   "shard.take",
 ];

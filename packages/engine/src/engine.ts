@@ -162,7 +162,7 @@ export class Engine {
     const inserts = makeInserts(store, {
       maxBatch: limits.insertBatch,
       maxQueued: limits.insertQueue,
-      patience: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
+      queueTimeout: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
       horizonMs,
       onReplaced,
       onQueued: (queued, mode) => wakeups.runsQueued(queued, mode),

@@ -92,29 +92,29 @@ export type {
   WorkerState,
   WorkerView,
 } from "./dispatch/session-store.js";
-export type { ExplainReads, RunSurroundings } from "./explain/explain-reads.js";
-export type { ForecastJob, ForecastReads } from "./explain/forecast-reads.js";
+export type { ExplainReads, ForecastJob, ForecastReads, RunSurroundings } from "./explain/explain-reads.js";
 export { type DayPartitions, dayPartitions } from "./history/day-partitions.js";
 export { HistoryDays, type ListDirection, type ListPart, maxDaysAtOnce, maxScanned } from "./history/history-days.js";
 export type { JobStats } from "./history/job-history.js";
 export type { JobChangeStore, JobTouch, LedgerPlace, LedgerRow, ReplacedDefinition } from "./jobs/job-change-store.js";
 export type { LedgerKey, RetentionSweeps } from "./jobs/job-retention-store.js";
 export type { JobRow, JobStore, NewJob, StoredJob } from "./jobs/job-store.js";
-export type {
-  DueState,
-  EndedWaiting,
-  ExpectedDue,
-  LedgerEntry,
-  LiveRunOfJob,
-  LockedJob,
-  MadeJobRun,
-  NewJobRun,
-  RunEnd,
-  RunOverrides,
-  JobTransactionReads,
-  JobTransactionWrites,
+export {
+  type DueState,
+  type EndedWaiting,
+  type ExpectedDue,
+  type JobTransactionReads,
+  type JobTransactionWrites,
+  type LedgerEntry,
+  type LiveRunOfJob,
+  type LockedJob,
+  type MadeJobRun,
+  type NewJobRun,
+  type RunEnd,
+  type RunOverrides,
+  type StoredPause,
+  readPause,
 } from "./jobs/job-transaction-store.js";
-export { type StoredPause, readPause } from "./jobs/stored-pause.js";
 export type {
   BreakerName,
   BreakerState,
@@ -180,9 +180,8 @@ export type {
 export type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "./runs/receipt-store.js";
 export type { EndingOfRuns, RunChangeStore } from "./runs/run-change-store.js";
 export type { RunListFilter, TriggerKind } from "./runs/run-filter.js";
-export type { LinePlace, RunLine, RunLogStore } from "./runs/run-log-store.js";
 export type { AttemptRecord, RunProgress, RunReads, RunRow } from "./runs/run-reads.js";
-export type { Kept, RecordSweeps, RunRecords } from "./runs/run-record-store.js";
+export type { Kept, LinePlace, RecordSweeps, RunLine, RunLogStore, RunRecords } from "./runs/run-record-store.js";
 export { type CountedParts, type RunFilter, type RunSearch, runSearch } from "./runs/run-search.js";
 export {
   type DueRun,
@@ -196,7 +195,7 @@ export {
   type Queued,
   type RunStore,
   type StoredRun,
-  alikeRuns,
+  toRunBatch,
   freedBy,
   freedJobs,
   horizonMs,

@@ -6,7 +6,6 @@ import { type LaneStore, laneStore } from "./catalog/lane-store.js";
 import { type NamespaceStore, namespaceStore } from "./catalog/namespace-store.js";
 import { type QueueStore, queueStore } from "./catalog/queue-store.js";
 import { type SearchPaths, searchPaths } from "./catalog/search-path-store.js";
-import { type SecretStore, secretStore } from "./catalog/secret-store.js";
 import { type TaskStore, taskStore } from "./catalog/task-store.js";
 import { type NodeStore, nodeStore } from "./cluster/node-store.js";
 import { type ShardStore, shardStore } from "./cluster/shard-store.js";
@@ -23,10 +22,9 @@ import {
 import { UpstreamLinks } from "./dependencies/upstream-links.js";
 import { type CallbackStore, callbackStore } from "./dispatch/callback-store.js";
 import { type ClaimStore, claimStore } from "./dispatch/claim-store.js";
-import { type DirectRunStore, directRunStore } from "./dispatch/direct-run-store.js";
+import { type DirectRunStore, type SecretStore, directRunStore, secretStore } from "./dispatch/direct-run-store.js";
 import { type SessionStore, sessionStore } from "./dispatch/session-store.js";
-import { type ExplainReads, explainReads } from "./explain/explain-reads.js";
-import { type ForecastReads, forecastReads } from "./explain/forecast-reads.js";
+import { type ExplainReads, type ForecastReads, explainReads, forecastReads } from "./explain/explain-reads.js";
 import { type DayPartitions, dayPartitions, makingMissingDay } from "./history/day-partitions.js";
 import { HistoryDays } from "./history/history-days.js";
 import { jobHistory } from "./history/job-history.js";
@@ -47,9 +45,15 @@ import { type DedupeStore, dedupeStore } from "./runs/dedupe-store.js";
 import { type FailureStore, failureStore } from "./runs/failure-store.js";
 import { type ReceiptStore, receiptStore } from "./runs/receipt-store.js";
 import { type RunChangeStore, runChangeStore } from "./runs/run-change-store.js";
-import { type RunLogStore, runLogStore } from "./runs/run-log-store.js";
 import { type RunReads, runReads } from "./runs/run-reads.js";
-import { type RecordSweeps, type RunRecords, recordSweeps, runRecords } from "./runs/run-record-store.js";
+import {
+  type RecordSweeps,
+  type RunLogStore,
+  type RunRecords,
+  recordSweeps,
+  runLogStore,
+  runRecords,
+} from "./runs/run-record-store.js";
 import { type RunSearch, runSearch } from "./runs/run-search.js";
 import { type RunStore, runStore } from "./runs/run-store.js";
 import { type DueStore, dueStore } from "./scheduler/due-store.js";
@@ -66,7 +70,7 @@ export interface Store {
   readonly runs: RunStore;
   /** The same inside a transaction. */
   readonly runsOver: (tx: Queryable) => RunStore;
-  /** Runs that workers offered to take. */
+  /** Runs that are stored for offered slots. */
   readonly directRuns: DirectRunStore;
   readonly farFuture: FarFutureStore;
   readonly dedupes: DedupeStore;
@@ -84,12 +88,12 @@ export interface Store {
   readonly breakers: BreakerStore;
   readonly queues: QueueStore;
   readonly shards: ShardStore;
-  /** On the reserved connection: a heartbeat waits for nobody. */
+  /** On the reserved connection: a heartbeat never waits for another call. */
   readonly nodes: NodeStore;
   readonly sessions: SessionStore;
   readonly historyDays: DayPartitions;
   readonly logDays: DayPartitions;
-  /** Who has limits of its own: queues and namespaces. */
+  /** The queues and namespaces that have limits. */
   readonly knownLimitOwners: () => Promise<KnownOwners>;
   readonly tasks: TaskStore;
   readonly jobTransactionReads: JobTransactionReads;
@@ -101,7 +105,7 @@ export interface Store {
   readonly upstreamEnds: UpstreamEndStore;
   readonly upstreamLinks: UpstreamLinks;
   readonly upstream: UpstreamReads;
-  /** What decides over runs beside themselves. */
+  /** The state around runs that decides whether they start. */
   readonly explainReads: ExplainReads;
   readonly forecastReads: ForecastReads;
   readonly windows: WindowStore;
@@ -111,13 +115,13 @@ export interface Store {
   readonly backfills: BackfillStore;
   readonly failures: FailureStore;
   readonly past: PastRuns;
-  /** What handlers leave behind. */
+  /** Checkpoints, steps, progress and logs of handlers. */
   readonly records: RunRecords;
   readonly logs: RunLogStore;
   readonly sweeps: RecordSweeps;
-  /** What is on record about jobs. */
+  /** Deletes old records of jobs. */
   readonly retention: RetentionSweeps;
-  /** Calls that may be repeated. */
+  /** Idempotency keys and stored responses. */
   readonly receipts: ReceiptStore;
   readonly operations: OperationStore;
   readonly runChanges: RunChangeStore;
@@ -125,7 +129,7 @@ export interface Store {
   readonly historyTransaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
 
-/** Every statement of the engine, bound to the connection that suits it. */
+/** Every statement of the engine, bound to the connection that it uses. */
 export function createStore(db: Database): Store {
   const statements = loadStatements(db.schema);
   const now = (): number => db.clock.now();

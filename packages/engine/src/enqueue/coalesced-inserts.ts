@@ -22,7 +22,7 @@ import type { NotifyMode } from "../wakeups/wakeups.js";
 export interface InsertBounds {
   readonly maxBatch: number;
   readonly maxQueued: number;
-  readonly patience?: NonNullable<CoalescerOptions<never, never>["patience"]>;
+  readonly queueTimeout?: NonNullable<CoalescerOptions<never, never>["queueTimeout"]>;
 }
 
 /** Everything that concurrent callers write together. */

@@ -1,12 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import {
-  alikeRuns,
   type DirectRunStore,
   type NewRun,
   type Notice,
   offerLifetimeMs,
   type Queued,
   type SlotOffer,
+  toRunBatch,
 } from "@carillon/store";
 
 /** Runs that are stored for a worker of this process: it gets them by a call. */
@@ -54,8 +54,8 @@ export class DirectInsert {
     const [first] = runs;
     const offer = first === undefined ? null : offers.find(first, runs.length, channel.gatewayId);
     if (offer === null) return null;
-    const batch = alikeRuns(runs);
-    if (!batch.isOneKind) return null;
+    const batch = toRunBatch(runs);
+    if (!batch.isHomogeneous) return null;
     const delivery = channel.expectLocal(offer, runs);
     const toGateway = delivery === null ? channel.noticeFor(offer, offers.nextUse(offer), runs) : null;
     if (delivery === null && toGateway === null) return null;

@@ -85,7 +85,7 @@ export class Retention {
     const ledger = await retention.ledger(this.#ledger, before, batch);
     this.#ledger = ledger.next;
     const backfills = await retention.backfills(before, batch);
-    return jobs.gone + ledger.gone + backfills > 0 ? 0 : restMs;
+    return jobs.deleted + ledger.deleted + backfills > 0 ? 0 : restMs;
   }
 
   /** Dedupe keys whose run counts no more. */

@@ -64,7 +64,7 @@ export class DueWriter {
       const { namespaceId } = job.definition;
       onEvent({ type: "job.quarantined", namespaceId, jobId: job.jobId, reason: messageOf(error) });
     }
-    refuse(jobs, done, (rest) => onRefused("due.park", rest));
+    refuse(jobs, done, (rest) => onRefused("due.quarantine", rest));
   }
 
   async #fire(

@@ -1,4 +1,4 @@
-import { type ClaimStore, type NewRun, type SlotOffer, alikeRuns } from "@carillon/store";
+import { type ClaimStore, type NewRun, type SlotOffer, toRunBatch } from "@carillon/store";
 import { DirectChannel } from "../../src/dispatch/direct/direct-channel.js";
 import type { Gateway } from "../../src/dispatch/gateway.js";
 import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
@@ -183,7 +183,7 @@ export class DirectNoticeHarness {
   async store(offered: SlotOffer, number = 1) {
     const run = this.#run();
     const noNotices = { toGateway: null, ifQueued: null };
-    const { at, isAssigned } = await this.h.store.directRuns.insert(alikeRuns([run]), offered, noNotices);
+    const { at, isAssigned } = await this.h.store.directRuns.insert(toRunBatch([run]), offered, noNotices);
     if (!isAssigned) throw new Error("the run was queued");
     const { channel } = new TestChannel();
     channel.serve({ id: "me", arrivals: undefined as never });

@@ -10,7 +10,7 @@ import type {
 import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
 import type { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../src/scheduler/memory/memory-fire-store.js";
-import { endRun } from "../../src/scheduler/memory/memory-settlement.js";
+import { endRun } from "../../src/scheduler/memory/memory-job-transaction.js";
 import { type MemoryRun, MemoryTables, insertJob } from "../../src/scheduler/memory/memory-tables.js";
 import { newId, newJob, newRun, storeHarness, toDueJob } from "./store-harness.js";
 

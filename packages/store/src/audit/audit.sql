@@ -1,9 +1,7 @@
--- What must never be there. Each statement belongs to an invariant of docs/invariants.md, which repeats its text, and answers the
--- rows that break it.
+-- Each statement belongs to an invariant of docs/invariants.md, which repeats its text, and returns the rows that break it.
 
 -- name: audit.inv_1
 -- purpose: at most one run per job, nominal instant and trigger
--- params: none
 -- fence: none, a read
 select job_id, nominal_at, trigger, count(*)
 from (
@@ -20,7 +18,6 @@ from carillon.run join carillon.far_future_run using (namespace_id, id);
 
 -- name: audit.inv_2
 -- purpose: the tries of a run have growing fences
--- params: none
 -- fence: none, a read
 select id, fence, fence_before
 from (
@@ -42,7 +39,6 @@ where fence < fence_before or (fence = fence_before and is_recorded);
 
 -- name: audit.inv_4
 -- purpose: a run that ended stays as it ended
--- params: none
 -- fence: none, a read
 select id from carillon.run_history group by id having count(*) > 1
 union all
@@ -52,7 +48,6 @@ select far_future_run.id from carillon.far_future_run join carillon.run_history 
 
 -- name: audit.inv_5
 -- purpose: nothing starts before it is due by the database's clock
--- params: none
 -- fence: none, a read
 select id, run_at, started_at as seen_at from carillon.run_history where started_at < run_at
 union all
@@ -63,8 +58,7 @@ union all
 select id, nominal_at, created_at from carillon.run_history where trigger = 'schedule' and created_at < nominal_at;
 
 -- name: audit.inv_6
--- purpose: an accepted run ends, or somebody moves it on
--- params: none
+-- purpose: an accepted run ends, or a node moves it on
 -- fence: none, a read
 select id, state from carillon.run
 where (
@@ -84,7 +78,6 @@ cross join lateral (
 
 -- name: audit.inv_7
 -- purpose: no row crosses namespaces
--- params: none
 -- fence: none, a read
 select 'job_due' as place, job_due.job_id as id
 from carillon.job_due join carillon.job on job.id = job_due.job_id and job.namespace_id <> job_due.namespace_id
@@ -106,7 +99,6 @@ from carillon.run join carillon.worker_session as s on s.id = run.session_id and
 
 -- name: audit.inv_8
 -- purpose: runs of one ordering key never overlap
--- params: none
 -- fence: none, a read
 select split_part(limits, E'\n', 1) as gate, count(*)
 from carillon.run
@@ -116,7 +108,6 @@ having count(*) > 1;
 
 -- name: audit.inv_11
 -- purpose: every occurrence of an active schedule is a run or a ledger entry, as far back as history is kept
--- params: none
 -- fence: none, a read
 with kept as materialized (
   select min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp at time zone 'UTC' as since
@@ -137,7 +128,6 @@ where state = 'active' and next_fire_at < now() - interval '5 minutes'
 
 -- name: audit.inv_14
 -- purpose: no limit is exceeded, and what nothing holds is freed
--- params: none
 -- fence: none, a read
 select 'counter' as what, limit_key.id::text as id, limit_key.used, holds.count
 from carillon.limit_key

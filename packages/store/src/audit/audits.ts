@@ -1,7 +1,7 @@
 import type { Queryable, SqlText } from "../db/queryable.js";
 import { type Statement, makeStatements, readStatementSources } from "../sql/statements.js";
 
-/** The audit of one invariant of docs/invariants.md: whatever its query answers breaks the rule. */
+/** The audit of one invariant of docs/invariants.md: each row of its query breaks the rule. */
 export interface Audit {
   readonly invariant: number;
   readonly rule: string;
@@ -29,14 +29,14 @@ export function audits(schema: string): Audit[] {
   });
 }
 
-/** Looks for what breaks one invariant; null when nothing does. */
+/** Checks one invariant; null: no row breaks it. */
 export async function runAudit(db: Queryable, { invariant, rule, statement }: Audit): Promise<Violation | null> {
   const { rows } = await db.query<{ count: number; example: Violation["example"] }>(summaryOf(statement));
   const [found] = rows;
   return found === undefined || found.count === 0 ? null : { invariant, rule, ...found };
 }
 
-/** Only the number and one row leave the database, however many there are. */
+/** The database returns only the number of rows and one of them. */
 function summaryOf({ text }: Statement): SqlText {
   return {
     text: `with found as materialized (${text})

@@ -8,15 +8,15 @@ import {
   storedLabels,
 } from "@carillon/core";
 import type { CalendarEdition } from "../calendars/calendar-store.js";
-import { type Fence, fenceParameters } from "../cluster/shard-store.js";
-import { columns, jsonOrNull, jsonParam, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
+import { type Fence, fenceValues } from "../cluster/shard-store.js";
+import { jsonOrNull, jsonParam, namedColumns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import {
   type LedgerEntry,
   type MadeJobRun,
   type MadeRow,
   type NewJobRun,
-  noteParameters,
+  entryColumns,
   toMadeRun,
 } from "../jobs/job-transaction-store.js";
 import type { Statements } from "../sql/statements.js";
@@ -85,26 +85,24 @@ type Reads = Pick<BackfillStore, "find" | "list" | "due" | "anyRunning">;
 function backfillReads(db: Queryable, statements: Statements): Reads {
   const find = statements.get("backfill.find");
   const list = statements.get("backfill.list");
-  const due = statements.get("backfill.due");
-  const running = statements.get("backfill.running");
+  const due = statements.get("backfill.list_due");
+  const running = statements.get("backfill.any_running");
   return {
     async find(namespaceId, id) {
-      const [row] = (await db.query<BackfillRow>(find, [namespaceId, id])).rows;
+      const [row] = (await db.query<BackfillRow>(find, find.values({ namespaceId, id }))).rows;
       return row === undefined ? null : toView(row);
     },
     async list(jobId, before, limit) {
-      return (await db.query<BackfillRow>(list, [jobId, before, limit])).rows.map(toView);
+      return (await db.query<BackfillRow>(list, list.values({ jobId, beforeId: before, limit }))).rows.map(toView);
     },
     async due(shards, now, limit) {
-      const { rows } = await db.query<{ id: string; job_id: string; shard: number }>(due, [
-        shardArray(shards),
-        timestampParam(now),
-        limit,
-      ]);
+      const values = due.values({ shards: shardArray(shards), now: timestampParam(now), limit });
+      const { rows } = await db.query<{ id: string; job_id: string; shard: number }>(due, values);
       return rows.map((row) => ({ id: row.id, jobId: row.job_id, shard: row.shard }));
     },
     async anyRunning(shards) {
-      return (await db.query<{ any: boolean }>(running, [shardArray(shards)])).rows[0]?.any ?? false;
+      const values = running.values({ shards: shardArray(shards) });
+      return (await db.query<{ any: boolean }>(running, values)).rows[0]?.any ?? false;
     },
   };
 }
@@ -114,27 +112,34 @@ type Writes = Pick<BackfillStore, "insert" | "abort" | "abortOfJob" | "step">;
 function backfillWrites(db: Queryable, statements: Statements): Writes {
   const insert = statements.get("backfill.insert");
   const abort = statements.get("backfill.abort");
-  const abortOfJob = statements.get("backfill.abort_of_job");
+  const abortOfJob = statements.get("backfill.abort_all_of_job");
   const step = statements.get("backfill.step");
   return {
-    async insert(tx, { id, jobId, from, to, perSecond, concurrency, repeats, force, total, actor, trace }) {
-      const range = [timestampParam(from), timestampParam(to)];
-      const values = [id, jobId, ...range, perSecond, concurrency, repeats, force, total, actor, jsonOrNull(trace)];
+    async insert(tx, { from, to, trace, ...backfill }) {
+      const range = { fromAt: timestampParam(from), toAt: timestampParam(to) };
+      const values = insert.values({ ...backfill, ...range, trace: jsonOrNull(trace) });
       const [row] = (await tx.query<BackfillRow>(insert, values)).rows;
-      if (row === undefined) throw new Error(`backfill.insert found no job ${jobId} that this transaction holds`);
+      if (row === undefined)
+        throw new Error(`backfill.insert found no job ${backfill.jobId} that this transaction holds`);
       return toView(row);
     },
     async abort(namespaceId, id, reason) {
-      const [row] = (await db.query<BackfillRow>(abort, [namespaceId, id, reason])).rows;
+      const [row] = (await db.query<BackfillRow>(abort, abort.values({ namespaceId, id, reason }))).rows;
       return row === undefined ? null : toView(row);
     },
     async abortOfJob(tx, jobId, reason) {
-      await tx.query(abortOfJob, [jobId, reason]);
+      await tx.query(abortOfJob, abortOfJob.values({ jobId, reason }));
     },
-    async step(tx, held, { through, made, passed, skipped, runIds, nextStepAt, state, reason }) {
-      const counts = [made, passed, skipped, state === "running" ? runIds : []];
-      const place = [held.id, timestampOrNull(held.through), timestampOrNull(through)];
-      const { rowCount } = await tx.query(step, [...place, ...counts, timestampParam(nextStepAt), state, reason]);
+    async step(tx, held, { through, nextStepAt, runIds, ...done }) {
+      const values = step.values({
+        ...done,
+        id: held.id,
+        expectedThrough: timestampOrNull(held.through),
+        through: timestampOrNull(through),
+        runIds: done.state === "running" ? runIds : [],
+        nextStepAt: timestampParam(nextStepAt),
+      });
+      const { rowCount } = await tx.query(step, values);
       if (rowCount !== 1) throw new Error(`backfill.step changed ${rowCount} rows of one that this transaction holds`);
     },
   };
@@ -144,19 +149,19 @@ type Locks = Pick<BackfillStore, "lockJob" | "hold" | "live">;
 
 function backfillLocks(statements: Statements): Locks {
   const lockJob = statements.get("backfill.lock_job");
-  const hold = statements.get("backfill.hold");
-  const live = statements.get("backfill.live");
+  const hold = statements.get("backfill.lock_running");
+  const live = statements.get("backfill.list_live_runs");
   return {
     async lockJob(tx, fence, jobId) {
-      return (await tx.query(lockJob, [...fenceParameters(fence), jobId])).rowCount === 1;
+      return (await tx.query(lockJob, lockJob.values({ ...fenceValues(fence), jobId }))).rowCount === 1;
     },
     async hold(tx, id) {
-      const [row] = (await tx.query<BackfillRow>(hold, [id])).rows;
+      const [row] = (await tx.query<BackfillRow>(hold, hold.values({ id }))).rows;
       return row === undefined ? null : toHeld(row);
     },
     async live(tx, runIds) {
       if (runIds.length === 0) return [];
-      return (await tx.query<{ id: string }>(live, [runIds])).rows.map((row) => row.id);
+      return (await tx.query<{ id: string }>(live, live.values({ ids: runIds }))).rows.map((row) => row.id);
     },
   };
 }
@@ -297,21 +302,28 @@ function pastReads(statements: Statements): Pick<PastRuns, "definitionAt" | "cal
   return {
     async definitionAt(db, jobId, after) {
       type Row = { version: number; definition: JobSpec; valid_to: Instant };
-      const [row] = (await db.query<Row>(definitionAt, [jobId, timestampParam(after)])).rows;
+      const [row] = (await db.query<Row>(definitionAt, definitionAt.values({ jobId, after: timestampParam(after) })))
+        .rows;
       return row === undefined ? null : { version: row.version, spec: row.definition, through: row.valid_to };
     },
     async calendarsAt(db, namespaceId, names, after) {
       type Row = Omit<PastCalendar, "through"> & { valid_to: Instant | null };
-      const { rows } = await db.query<Row>(calendarsAt, [namespaceId, names, timestampParam(after)]);
+      const values = calendarsAt.values({ namespaceId, names, after: timestampParam(after) });
+      const { rows } = await db.query<Row>(calendarsAt, values);
       return rows.map(({ valid_to: through, ...calendar }) => ({ ...calendar, through }));
     },
     async ran(tx, jobId, instants) {
       const [first, last] = [instants[0], instants.at(-1)];
       if (first === undefined || last === undefined) return new Set();
-      const [places] = columns(instants, [(one) => timestampParam(one)]);
-      const ids = instants.map((one) => occurrenceRunId(jobId, one, "schedule"));
-      const range = [lowestId(first), lowestId(last + 1), timestampParam(Math.max(0, first - slackMs))];
-      const { rows } = await tx.query<{ nominal_at: Instant }>(ran, [jobId, places, ids, ...range]);
+      const values = ran.values({
+        jobId,
+        ...namedColumns(instants, { instants: timestampParam }),
+        scheduledRunIds: instants.map((one) => occurrenceRunId(jobId, one, "schedule")),
+        lowestId: lowestId(first),
+        aboveHighestId: lowestId(last + 1),
+        notBefore: timestampParam(Math.max(0, first - slackMs)),
+      });
+      const { rows } = await tx.query<{ nominal_at: Instant }>(ran, values);
       return new Set(rows.map((row) => row.nominal_at));
     },
   };
@@ -319,36 +331,40 @@ function pastReads(statements: Statements): Pick<PastRuns, "definitionAt" | "cal
 
 function pastWrites(statements: Statements): Pick<PastRuns, "insertRuns" | "note"> {
   const insertRuns = statements.get("backfill.insert_runs");
-  const note = statements.get("backfill.note");
+  const note = statements.get("backfill.add_occurrences");
   return {
     async insertRuns(tx, runs, { jobId, version, lane, spec }) {
       if (runs.length === 0) return [];
       const { task, queue, priority, payload, policy, labels, owner = null } = spec;
-      const made = columns(runs, [
-        (run) => run.id,
-        (run) => run.state,
-        (run) => run.rank,
-        (run) => timestampParam(run.runAt),
-        (run) => timestampParam(run.nominal),
-        (run) => run.trigger,
-        (run) => run.serial,
-        (run) => run.untracked,
-      ]);
-      const what = [
+      const runColumns = namedColumns(runs, {
+        ids: (run) => run.id,
+        states: (run) => run.state,
+        ranks: (run) => run.rank,
+        runAt: (run) => timestampParam(run.runAt),
+        nominals: (run) => timestampParam(run.nominal),
+        triggers: (run) => run.trigger,
+        serial: (run) => run.serial,
+        untracked: (run) => run.untracked,
+        deadlines: (run) => timestampOrNull(deadlineOf(policy, run.runAt)),
+      });
+      const values = insertRuns.values({
+        ...runColumns,
+        jobId,
+        version,
+        lane,
         task,
         queue,
         priority,
-        jsonParam(payload),
-        jsonOrNull(policy),
-        jsonOrNull(storedLabels({ labels, policy, payload })),
+        payload: jsonParam(payload),
+        policy: jsonOrNull(policy),
+        labels: jsonOrNull(storedLabels({ labels, policy, payload })),
         owner,
-      ];
-      const [deadlines] = columns(runs, [(run) => timestampOrNull(deadlineOf(policy, run.runAt))]);
-      const { rows } = await tx.query<MadeRow>(insertRuns, [...made, jobId, version, lane, ...what, deadlines]);
+      });
+      const { rows } = await tx.query<MadeRow>(insertRuns, values);
       return rows.map(toMadeRun);
     },
     async note(tx, entries) {
-      if (entries.length > 0) await tx.query(note, noteParameters(entries));
+      if (entries.length > 0) await tx.query(note, note.values(entryColumns(entries)));
     },
   };
 }

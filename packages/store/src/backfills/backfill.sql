@@ -1,191 +1,163 @@
 -- name: backfill.insert
--- purpose: stores a backfill; the shard's owner makes its runs
--- params: $1 id uuid, $2 job id uuid, $3 from timestamptz, $4 to timestamptz, $5 runs per second real, $6 concurrency int,
---         $7 repeats boolean, $8 force boolean, $9 total bigint, $10 actor text or null,
---         $11 trace text or null
--- fence: primary key; the row of job_due is locked and the job has not ended
+-- purpose: a caller starts a backfill; the owner of the shard makes its runs
+-- fence: primary key; the transaction has the row of job_due locked, and the job has not ended
 insert into carillon.backfill (id, job_id, namespace_id, shard, state, from_at, to_at, next_step_at, per_second, concurrency,
                                repeats, force, total, actor, trace, created_at)
-select $1, d.job_id, d.namespace_id, d.shard, 'running', $3, $4, clock_timestamp(), $5, $6, $7, $8, $9, $10, $11::json,
-       clock_timestamp()
-from carillon.job_due d where d.job_id = $2
+select :id, job_id, namespace_id, shard, 'running', :from_at, :to_at, clock_timestamp(), :per_second, :concurrency, :repeats, :force,
+       :total, :actor, :trace::json, clock_timestamp()
+from carillon.job_due where job_id = :job_id
 returning *;
 
 -- name: backfill.find
--- purpose: a backfill by id
--- params: $1 namespace id int, $2 id uuid
+-- purpose: reads a backfill by id
 -- fence: none, a read
-select * from carillon.backfill where namespace_id = $1 and id = $2;
+select * from carillon.backfill where namespace_id = :namespace_id and id = :id;
 
 -- name: backfill.list
--- purpose: a keyset page of a job's backfills, newest first
--- params: $1 job id uuid, $2 before id uuid or null, $3 limit int
+-- purpose: reads a keyset page of the backfills of a job, the newest first
 -- fence: none, a read
 select * from carillon.backfill
-where job_id = $1 and ($2::uuid is null or id < $2)
+where job_id = :job_id and (:before_id::uuid is null or id < :before_id)
 order by id desc
-limit $3;
+limit :limit;
 
 -- name: backfill.abort
--- purpose: ends a backfill that still makes runs; waits for a step that is under way
--- params: $1 namespace id int, $2 id uuid, $3 reason text
+-- purpose: a caller ends a running backfill; waits for a step in progress
 -- fence: state on the row
 update carillon.backfill
-set state = 'aborted', state_reason = $3, finished_at = clock_timestamp(), run_ids = '{}'
-where namespace_id = $1 and id = $2 and state = 'running'
+set state = 'aborted', state_reason = :reason, finished_at = clock_timestamp(), run_ids = '{}'
+where namespace_id = :namespace_id and id = :id and state = 'running'
 returning *;
 
--- name: backfill.abort_of_job
+-- name: backfill.abort_all_of_job
 -- purpose: ends all backfills of a job that is cancelled
--- params: $1 job id uuid, $2 reason text
--- fence: state on the row; the row of job_due is locked, so that no other is started meanwhile
+-- fence: state on the row; the transaction has the row of job_due locked, so no other backfill of the job starts
 update carillon.backfill
-set state = 'aborted', state_reason = $2, finished_at = clock_timestamp(), run_ids = '{}'
-where job_id = $1 and state = 'running';
+set state = 'aborted', state_reason = :reason, finished_at = clock_timestamp(), run_ids = '{}'
+where job_id = :job_id and state = 'running';
 
--- name: backfill.due
--- purpose: backfills of some shards whose next step has come and that may have another run; the one that waits longest first.
---          Where runs of the job may not overlap, a backfill has one at a time: it is not in its own way.
--- params: $1 shards smallint[], $2 now timestamptz, $3 limit int
--- fence: none: what is seen is only a hint, the step looks again under the job's lock
-select b.id, b.job_id, b.shard
-from carillon.backfill b join carillon.job_due d on d.job_id = any (array[b.job_id])
-where b.shard = any ($1::smallint[]) and b.state = 'running' and b.next_step_at <= $2
-  and (select count(*) from carillon.run r where r.id = any (b.run_ids))
-    < case when b.force or d.overlap in ('allow', 'queue_all') then b.concurrency else 1 end
-order by b.next_step_at, b.id
-limit $3;
+-- name: backfill.list_due
+-- purpose: the owner of some shards reads the backfills whose next step is due and that may have another live run, the one that waits
+--   longest first. If runs of the job must not overlap, a backfill has one live run at a time
+-- fence: none: the result is a hint, the step reads again under the job's lock
+select backfill.id, backfill.job_id, backfill.shard
+from carillon.backfill join carillon.job_due as due on due.job_id = any (array[backfill.job_id])
+where backfill.shard = any (:shards::smallint[]) and backfill.state = 'running' and backfill.next_step_at <= :now
+  and (select count(*) from carillon.run where run.id = any (backfill.run_ids))
+    < case when backfill.force or due.overlap in ('allow', 'queue_all') then backfill.concurrency else 1 end
+order by backfill.next_step_at, backfill.id
+limit :limit;
 
--- name: backfill.running
--- purpose: whether any backfill of some shards has steps left
--- params: $1 shards smallint[]
+-- name: backfill.any_running
+-- purpose: whether a backfill of some shards has steps left
 -- fence: none, a read
-select exists (select from carillon.backfill where shard = any ($1::smallint[]) and state = 'running') as any;
+select exists (select from carillon.backfill where shard = any (:shards::smallint[]) and state = 'running') as any;
 
 -- name: backfill.lock_job
--- purpose: takes the job of a backfill for one step; one that somebody else holds stays out
--- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 job id uuid
--- fence: (shard, owner, epoch) under a share lock; what decides is read in a later statement
-with fence as materialized (
-  select s.id
-  from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
-  where s.owner = $3 and s.epoch = f.epoch
-  order by s.id
-  for share of s
+-- purpose: the owner of a shard locks the job of a backfill for one step; a row that another transaction holds is skipped
+-- fence: (shard, owner, epoch) under a share lock; the deciding values are read in a later statement
+with owned_shards as materialized (
+  --+ shard.owned
 )
-select d.job_id
-from carillon.job_due d
-where d.job_id = $4 and d.shard in (select id from fence)
-for update of d skip locked;
+select due.job_id
+from carillon.job_due as due
+where due.job_id = :job_id and due.shard in (select id from owned_shards)
+for update of due skip locked;
 
--- name: backfill.hold
--- purpose: a backfill that has steps left, as it is now
--- params: $1 id uuid
--- fence: the row's lock; sent after the job's lock
-select * from carillon.backfill where id = $1 and state = 'running' for update;
+-- name: backfill.lock_running
+-- purpose: locks and reads a backfill that has steps left
+-- fence: the row lock; sent after the lock of the job
+select * from carillon.backfill where id = :id and state = 'running' for update;
 
--- name: backfill.live
--- purpose: which runs have not ended
--- params: $1 ids uuid[]
+-- name: backfill.list_live_runs
+-- purpose: reads which runs have not ended
 -- fence: none, a read; sent after the locks
-select id from carillon.run where id = any ($1::uuid[]);
+select id from carillon.run where id = any (:ids::uuid[]);
 
 -- name: backfill.definition_at
--- purpose: the definition that was in force right after an instant, if it has been replaced since; instants before the first
---          definition count as the first one's. Whole milliseconds, as instants are.
--- params: $1 job id uuid, $2 after timestamptz
+-- purpose: reads the definition that was in force right after an instant, if it has been replaced since. The first definition applies to
+--   all earlier instants too. Times are compared in whole milliseconds, as instants have them
 -- fence: none, a read
 select version, definition, valid_to
 from carillon.job_version
-where job_id = $1 and date_trunc('milliseconds', valid_to) > $2
+where job_id = :job_id and date_trunc('milliseconds', valid_to) > :after
 order by version
 limit 1;
 
 -- name: backfill.calendars_at
--- purpose: calendars as they were right after an instant, each with the end of that version if it has one
--- params: $1 namespace id int, $2 names text[], $3 after timestamptz
+-- purpose: reads calendars as they were right after an instant, each with the end of that version if it has one
 -- fence: none, a read
-select c.id, c.name, coalesce(v.version, c.version) as version, coalesce(v.definition, c.definition) as definition, v.valid_to
-from carillon.calendar c
+select calendar.id, calendar.name, coalesce(past.version, calendar.version) as version,
+       coalesce(past.definition, calendar.definition) as definition, past.valid_to
+from carillon.calendar
 left join lateral (
   select version, definition, valid_to
   from carillon.calendar_version
-  where calendar_id = c.id and date_trunc('milliseconds', valid_to) > $3
+  where calendar_id = calendar.id and date_trunc('milliseconds', valid_to) > :after
   order by version
   limit 1
-) v on true
-where c.namespace_id = $1 and c.name = any ($2::text[]);
+) as past on true
+where calendar.namespace_id = :namespace_id and calendar.name = any (:names::text[]);
 
 -- name: backfill.ran
--- purpose: which instants of a job have a run, by its schedule or by a backfill, live or finished. Ids of such runs begin with
---          their instant; a one-off job's only run has the job's id.
--- params: $1 job id uuid, $2 instants timestamptz[], $3 ids of their scheduled runs uuid[], $4 lowest id uuid, $5 above the
---         highest id uuid, $6 not ended before timestamptz
--- fence: none, a read; sent after the job's lock, whoever makes a run of the job waits for it
-with known as materialized (
-  select k.id from carillon.job_due d cross join lateral unnest(d.run_ids) as k (id) where d.job_id = $1
+-- purpose: reads which instants of a job have a live or finished run, by its schedule or by a backfill. The id of such a run begins with
+--   its instant; the only run of a one-off job has the job's id
+-- fence: none, a read; sent after the lock of the job, for which a transaction that makes a run of it waits
+with known_runs as materialized (
+  select listed.id from carillon.job_due as due cross join lateral unnest(due.run_ids) as listed (id) where due.job_id = :job_id
   union all
-  select r.id from carillon.run r where r.untracked and r.job_id = $1
+  select run.id from carillon.run where run.untracked and run.job_id = :job_id
   union all
-  select unnest($3::uuid[])
+  select unnest(:scheduled_run_ids::uuid[])
 )
-select r.nominal_at
-from known k join carillon.run r on r.id = any (array[k.id])
-where r.job_id = $1 and r.nominal_at = any ($2::timestamptz[])
-  and (r.trigger in ('schedule', 'once') or r.trigger like 'backfill:%')
+select run.nominal_at
+from known_runs join carillon.run on run.id = any (array[known_runs.id])
+where run.job_id = :job_id and run.nominal_at = any (:instants::timestamptz[])
+  and (run.trigger in ('schedule', 'once') or run.trigger like 'backfill:%')
 union
-select h.nominal_at
-from carillon.run_history h
-where h.job_id = $1 and h.job_id <> h.id and h.id >= $4 and h.id < $5 and h.finished_at >= $6
-  and h.nominal_at = any ($2::timestamptz[]) and (h.trigger = 'schedule' or h.trigger like 'backfill:%')
+select nominal_at
+from carillon.run_history
+where job_id = :job_id and job_id <> id and id >= :lowest_id and id < :above_highest_id and finished_at >= :not_before
+  and nominal_at = any (:instants::timestamptz[]) and (trigger = 'schedule' or trigger like 'backfill:%')
 union
-select h.nominal_at
-from carillon.run_history h
-where h.id = $1 and h.job_id = $1 and h.finished_at >= $6 and h.nominal_at = any ($2::timestamptz[]);
+select nominal_at
+from carillon.run_history
+where id = :job_id and job_id = :job_id and finished_at >= :not_before and nominal_at = any (:instants::timestamptz[]);
 
 -- name: backfill.insert_runs
--- purpose: makes runs of a locked job from a definition that is not in force any more
--- params: $1 ids uuid[], $2 states text[], $3 ranks bigint[], $4 run at timestamptz[], $5 nominals timestamptz[],
---         $6 triggers text[], $7 serial boolean[], $8 untracked boolean[], $9 job id uuid, $10 version int, $11 lane int,
---         $12 task text, $13 queue text, $14 priority smallint, $15 payload text, $16 policy text, $17 labels text, $18 owner text,
---         $19 deadlines timestamptz[]
--- fence: primary key; the job's row is locked
+-- purpose: inserts runs of a locked job from a definition that is no longer in force
+-- fence: primary key; the transaction has the job's row locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
                           deadline_at, has_downstream)
-select i.id, d.job_id, d.namespace_id, d.shard, $11, i.state, $14, i.rank, i.run_at, i.nominal_at, clock_timestamp(),
-       i.trigger, $12, $13, $15::json, $16::json, $17::jsonb, $18, case i.state when 'blocked' then 'overlap' end, $10,
-       i.serial, i.untracked, i.deadline_at, j.has_downstream
+select new_run.id, due.job_id, due.namespace_id, due.shard, :lane, new_run.state, :priority, new_run.rank, new_run.run_at,
+       new_run.nominal_at, clock_timestamp(), new_run.trigger, :task, :queue, :payload::json, :policy::json, :labels::jsonb, :owner,
+       case new_run.state when 'blocked' then 'overlap' end, :version, new_run.serial, new_run.untracked, new_run.deadline_at,
+       job.has_downstream
 from unnest(
-  $1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::boolean[], $8::boolean[],
-  $19::timestamptz[]
-) as i (id, state, rank, run_at, nominal_at, trigger, serial, untracked, deadline_at)
-cross join carillon.job_due d
-join carillon.job j on j.id = d.job_id
-where d.job_id = $9
+  :ids::uuid[], :states::text[], :ranks::bigint[], :run_at::timestamptz[], :nominals::timestamptz[], :triggers::text[],
+  :serial::boolean[], :untracked::boolean[], :deadlines::timestamptz[]
+) as new_run (id, state, rank, run_at, nominal_at, trigger, serial, untracked, deadline_at)
+cross join carillon.job_due as due
+join carillon.job on job.id = due.job_id
+where due.job_id = :job_id
 on conflict (id) do nothing
 returning id, job_id, state, lane, rank, run_at, created_at;
 
--- name: backfill.note
--- purpose: adds to the ledger what a backfill left out. A second one that leaves out the same does not count it twice.
--- params: $1 job ids uuid[], $2 namespace ids int[], $3 versions int[], $4 reasons text[], $5 from timestamptz[],
---         $6 to timestamptz[], $7 counts bigint[], $8 details text[]
--- fence: primary key; the job's row is locked
-insert into carillon.occurrence as o (job_id, namespace_id, version, reason, from_at, to_at, count, detail, recorded_at)
-select i.job_id, i.namespace_id, i.version, i.reason, i.from_at, i.to_at, i.count, i.detail, clock_timestamp()
-from unnest(
-  $1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::bigint[], $8::text[]
-) as i (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
+-- name: backfill.add_occurrences
+-- purpose: adds the instants that a backfill left out to the ledger. A second backfill that leaves out the same does not count them twice
+-- fence: primary key; the transaction has the job's row locked
+--+ occurrence.insert
 on conflict (job_id, version, reason, from_at) do update
-set to_at = greatest(o.to_at, excluded.to_at), count = greatest(o.count, excluded.count), recorded_at = excluded.recorded_at;
+set to_at = greatest(occurrence.to_at, excluded.to_at), count = greatest(occurrence.count, excluded.count),
+    recorded_at = excluded.recorded_at;
 
 -- name: backfill.step
--- purpose: moves a backfill on, in the transaction that makes the runs
--- params: $1 id uuid, $2 expected through timestamptz or null, $3 through timestamptz or null, $4 made bigint, $5 passed bigint,
---         $6 skipped bigint, $7 run ids uuid[], $8 next step timestamptz, $9 state text, $10 state reason text or null
--- fence: state and through on the locked row
+-- purpose: writes the progress of a backfill, in the transaction that inserts the runs
+-- fence: state and through_at on the locked row
 update carillon.backfill
-set through_at = $3, made = made + $4, passed = passed + $5, skipped = skipped + $6, run_ids = $7::uuid[], next_step_at = $8,
-    state = $9, state_reason = $10, finished_at = case when $9 <> 'running' then clock_timestamp() end
-where id = $1 and state = 'running' and through_at is not distinct from $2
+set through_at = :through, made = made + :made, passed = passed + :passed, skipped = skipped + :skipped, run_ids = :run_ids::uuid[],
+    next_step_at = :next_step_at, state = :state, state_reason = :reason,
+    finished_at = case when :state <> 'running' then clock_timestamp() end
+where id = :id and state = 'running' and through_at is not distinct from :expected_through
 returning id;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type CalendarDefinition, CarillonError, type Instant, formatId } from "@carillon/core";
 import type { Database } from "../db/database.js";
-import { columns, jsonParam, shardArray } from "../db/parameters.js";
+import { jsonParam, namedColumns, shardArray } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { growRevisions } from "../limits/limit-owners.js";
 import type { Statements } from "../sql/statements.js";
@@ -64,8 +64,8 @@ type Reads = Omit<CalendarStore, "put" | "delete">;
 
 function calendarReads(db: Queryable, statements: Statements): Reads {
   const revision = statements.get("calendar.revision");
-  const inForce = statements.get("calendar.in_force");
-  const versions = statements.get("calendar.versions");
+  const inForce = statements.get("calendar.list_in_force");
+  const versions = statements.get("calendar.list_versions");
   const find = statements.get("calendar.find");
   const list = statements.get("calendar.list");
   return {
@@ -73,7 +73,11 @@ function calendarReads(db: Queryable, statements: Statements): Reads {
       return (await db.query<{ revision: number }>(revision)).rows[0]?.revision ?? -1;
     },
     async inForce(known) {
-      const { rows } = await db.query<InForceRow>(inForce, editionColumns(known));
+      const { ids, versions: versionsOf } = editionColumns(known);
+      const { rows } = await db.query<InForceRow>(
+        inForce,
+        inForce.values({ knownIds: ids, knownVersions: versionsOf }),
+      );
       const calendars = rows.flatMap((row): StoredCalendar[] => {
         const { id, namespace_id: namespaceId, name, version, definition } = row;
         if (id === null || namespaceId === null || name === null || version === null) return [];
@@ -84,15 +88,17 @@ function calendarReads(db: Queryable, statements: Statements): Reads {
     async versions(on, editions) {
       if (editions.length === 0) return [];
       type Row = CalendarEdition & { definition: CalendarDefinition | null };
-      const { rows } = await on.query<Row>(versions, editionColumns(editions));
+      const { rows } = await on.query<Row>(versions, versions.values(editionColumns(editions)));
       return rows.flatMap(({ id, version, definition }) => (definition === null ? [] : [{ id, version, definition }]));
     },
     async find(namespaceId, name) {
-      const [row] = (await db.query<CalendarRow>(find, [namespaceId, name])).rows;
+      const [row] = (await db.query<CalendarRow>(find, find.values({ namespaceId, name }))).rows;
       return row === undefined ? null : toView(row);
     },
     async list(namespaceId, after, limit) {
-      return (await db.query<CalendarRow>(list, [namespaceId, after, limit])).rows.map(toView);
+      return (await db.query<CalendarRow>(list, list.values({ namespaceId, afterName: after, limit }))).rows.map(
+        toView,
+      );
     },
   };
 }
@@ -101,11 +107,11 @@ type Writes = Pick<CalendarStore, "put" | "delete">;
 type HeldRow = CalendarRow & { id: number };
 
 function calendarWrites(db: Database, statements: Statements): Writes {
-  const hold = statements.get("calendar.hold");
+  const lock = statements.get("calendar.lock");
   const insert = statements.get("calendar.insert");
   const keepVersion = statements.get("calendar.keep_version");
   const replace = statements.get("calendar.replace");
-  const users = statements.get("calendar.users");
+  const users = statements.get("calendar.list_users");
   const remove = statements.get("calendar.delete");
   const grow = growRevisions(statements);
   const held = async (
@@ -114,7 +120,7 @@ function calendarWrites(db: Database, statements: Statements): Writes {
     name: string,
     ifVersion?: number,
   ): Promise<HeldRow | null> => {
-    const row = (await tx.query<HeldRow>(hold, [namespaceId, name])).rows[0] ?? null;
+    const row = (await tx.query<HeldRow>(lock, lock.values({ namespaceId, name }))).rows[0] ?? null;
     if (ifVersion !== undefined && row?.version !== ifVersion) throw otherVersion(name, row?.version, ifVersion);
     return row;
   };
@@ -127,15 +133,18 @@ function calendarWrites(db: Database, statements: Statements): Writes {
     const text = jsonParam(definition);
     const before = await held(tx, namespaceId, definition.name, ifVersion);
     if (before === null) {
-      const [made] = (await tx.query<CalendarRow>(insert, [namespaceId, definition.name, text])).rows;
+      const [made] = (
+        await tx.query<CalendarRow>(insert, insert.values({ namespaceId, name: definition.name, definition: text }))
+      ).rows;
       // Another transaction made it since: now its row can be locked.
       if (made === undefined) return putOnce(tx, namespaceId, put);
       await grow(tx, ["calendars"]);
       return { calendar: toView(made), outcome: "created" };
     }
     if (isDeepStrictEqual(before.definition, JSON.parse(text))) return { calendar: toView(before), outcome: "same" };
-    await tx.query(keepVersion, [before.id]);
-    const [made] = (await tx.query<CalendarRow>(replace, [before.id, before.version, text])).rows;
+    await tx.query(keepVersion, keepVersion.values({ id: before.id }));
+    const values = replace.values({ id: before.id, expectedVersion: before.version, definition: text });
+    const [made] = (await tx.query<CalendarRow>(replace, values)).rows;
     if (made === undefined) throw new Error(`calendar ${before.id} changed although this transaction holds it`);
     await grow(tx, ["calendars", "windows"]);
     return { calendar: toView(made), outcome: "replaced" };
@@ -146,9 +155,10 @@ function calendarWrites(db: Database, statements: Statements): Writes {
       db.transaction(async (tx) => {
         const before = await held(tx, namespaceId, name, ifVersion);
         if (before === null) return false;
-        const { rows } = await tx.query<{ id: string; key: string | null }>(users, [before.id, maxNamed]);
+        const values = users.values({ id: before.id, limit: maxNamed });
+        const { rows } = await tx.query<{ id: string; key: string | null }>(users, values);
         if (rows.length > 0) throw inUse(name, rows);
-        await tx.query(remove, [before.id]);
+        await tx.query(remove, remove.values({ id: before.id }));
         await grow(tx, ["calendars"]);
         return true;
       }),
@@ -170,8 +180,8 @@ function otherVersion(name: string, version: number | undefined, asked: number):
   return new CarillonError("precondition_failed", `${has}, not version ${asked}: read it again.`);
 }
 
-function editionColumns(editions: readonly CalendarEdition[]): unknown[] {
-  return [editions.map((one) => one.id), editions.map((one) => one.version)];
+function editionColumns(editions: readonly CalendarEdition[]): { ids: number[]; versions: number[] } {
+  return { ids: editions.map((one) => one.id), versions: editions.map((one) => one.version) };
 }
 
 interface InForceRow {
@@ -238,41 +248,50 @@ export function calendarLinks(db: Queryable, statements: Statements): CalendarLi
   const pin = statements.get("calendar.pin");
   const link = statements.get("calendar.link");
   const unlink = statements.get("calendar.unlink");
-  const behind = statements.get("calendar.behind");
-  const behindOf = statements.get("calendar.behind_of");
-  const lock = statements.get("calendar.lock_jobs");
-  const ofJobs = statements.get("calendar.of_jobs");
-  const see = statements.get("calendar.see");
+  const behind = statements.get("calendar.list_outdated_jobs");
+  const behindOf = statements.get("calendar.filter_outdated_jobs");
+  const lock = statements.get("job_transaction.lock_available");
+  const ofJobs = statements.get("calendar.list_of_jobs");
+  const see = statements.get("calendar.save_seen_versions");
   return {
     async pin(tx, ids) {
-      return new Set((await tx.query<{ id: number }>(pin, [ids])).rows.map((row) => row.id));
+      return new Set((await tx.query<{ id: number }>(pin, pin.values({ ids }))).rows.map((row) => row.id));
     },
     async link(tx, links) {
       if (links.length === 0) return;
-      await tx.query(
-        link,
-        columns(links, [(one) => one.jobId, (one) => one.id, (one) => one.shard, (one) => one.version]),
-      );
+      const linked = namedColumns(links, {
+        jobIds: (one) => one.jobId,
+        calendarIds: (one) => one.id,
+        shards: (one) => one.shard,
+        versions: (one) => one.version,
+      });
+      await tx.query(link, link.values(linked));
     },
     async unlink(tx, jobIds) {
-      if (jobIds.length > 0) await tx.query(unlink, [jobIds]);
+      if (jobIds.length > 0) await tx.query(unlink, unlink.values({ jobIds }));
     },
     async behind(shards, limit) {
-      const { rows } = await db.query<{ job_id: string }>(behind, [shardArray(shards), limit]);
+      const values = behind.values({ shards: shardArray(shards), limit });
+      const { rows } = await db.query<{ job_id: string }>(behind, values);
       return rows.map((row) => row.job_id);
     },
     async behindOf(on, jobIds) {
-      return (await on.query<{ job_id: string }>(behindOf, [jobIds])).rows.map((row) => row.job_id);
+      return (await on.query<{ job_id: string }>(behindOf, behindOf.values({ jobIds }))).rows.map((row) => row.job_id);
     },
     async lock(tx, jobIds) {
-      return (await tx.query<{ job_id: string }>(lock, [jobIds])).rows.map((row) => row.job_id);
+      return (await tx.query<{ job_id: string }>(lock, lock.values({ jobIds }))).rows.map((row) => row.job_id);
     },
     async see(tx, seen) {
-      if (seen.length > 0)
-        await tx.query(see, columns(seen, [(one) => one.jobId, (one) => one.calendarId, (one) => one.version]));
+      if (seen.length === 0) return;
+      const saved = namedColumns(seen, {
+        jobIds: (one) => one.jobId,
+        calendarIds: (one) => one.calendarId,
+        versions: (one) => one.version,
+      });
+      await tx.query(see, see.values(saved));
     },
     async ofJobs(tx, jobIds) {
-      return (await tx.query<SeenRow>(ofJobs, [jobIds])).rows.map((row) => ({
+      return (await tx.query<SeenRow>(ofJobs, ofJobs.values({ jobIds }))).rows.map((row) => ({
         jobId: row.job_id,
         calendarId: row.calendar_id,
         name: row.name,

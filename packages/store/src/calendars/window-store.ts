@@ -29,23 +29,24 @@ export function windowStore(db: Database, statements: Statements): WindowStore {
   const grow = growRevisions(statements);
   return {
     async find(namespaceId, name) {
-      const [row] = (await db.query<WindowRow>(find, [namespaceId, name])).rows;
+      const [row] = (await db.query<WindowRow>(find, find.values({ namespaceId, name }))).rows;
       return row === undefined ? null : toView(row);
     },
     async list(namespaceId, after, limit) {
-      return (await db.query<WindowRow>(list, [namespaceId, after, limit])).rows.map(toView);
+      return (await db.query<WindowRow>(list, list.values({ namespaceId, afterName: after, limit }))).rows.map(toView);
     },
     put: (namespaceId, { name, ...definition }) =>
       db.transaction(async (tx) => {
         type Row = WindowRow & { created: boolean };
-        const [row] = (await tx.query<Row>(put, [namespaceId, name, jsonParam(definition)])).rows;
-        if (row === undefined) throw new Error(`the window ${name} was stored and not answered`);
+        const values = put.values({ namespaceId, name, definition: jsonParam(definition) });
+        const [row] = (await tx.query<Row>(put, values)).rows;
+        if (row === undefined) throw new Error(`window.put stored the window ${name} and returned no row`);
         await grow(tx, ["windows"]);
         return { window: toView(row), created: row.created };
       }),
     delete: (namespaceId, name) =>
       db.transaction(async (tx) => {
-        const isGone = (await tx.query(remove, [namespaceId, name])).rowCount > 0;
+        const isGone = (await tx.query(remove, remove.values({ namespaceId, name }))).rowCount > 0;
         if (isGone) await grow(tx, ["windows"]);
         return isGone;
       }),
@@ -72,7 +73,7 @@ interface WindowInForceRow {
 
 /** The maintenance windows as the scheduler reads them. */
 export function windowsInForce(db: Queryable, statements: Statements): () => Promise<WindowsInForce> {
-  const inForce = statements.get("window.in_force");
+  const inForce = statements.get("window.list_in_force");
   return async () => {
     const { rows } = await db.query<WindowInForceRow>(inForce);
     const byNamespace = new Map<number, NamespaceWindows & { readonly windows: MaintenanceWindow[] }>();

@@ -18,26 +18,26 @@ export function catalogueReads(db: Queryable, statements: Statements, days: Hist
   return {
     async tasks(namespaceId, page) {
       const { after = null, limit, only = null } = page;
-      const ofRuns = await finished.names(namespaceId, page);
-      return (await db.query<TaskView>(tasks, [namespaceId, after, limit, only, ofRuns])).rows;
+      const finishedTasks = await finished.names(namespaceId, page);
+      return (await db.query<TaskView>(tasks, tasks.values({ namespaceId, after, limit, only, finishedTasks }))).rows;
     },
     nodes: async () => (await db.query<NodeView>(nodes)).rows,
     shards: async () => (await db.query<ShardView>(shards)).rows,
   };
 }
 
-/** A task as it is known: from workers that serve it, jobs that name it, runs that had it. */
+/** A task that workers serve, jobs name, or runs had. */
 export interface TaskView {
   readonly name: string;
-  /** That are given runs of it. */
+  /** Active workers that serve it. */
   readonly workers: number;
   readonly slots: number;
-  /** From which they take it; * alone stands for every queue. */
+  /** The queues that they serve; * alone stands for every queue. */
   readonly queues: readonly string[];
   readonly hasJobs: boolean;
   /** How long a run takes, where a queue is ordered by it. */
   readonly expectedMs: DurationMs | null;
-  /** Taken where a request for a run or a job leaves them out; null: no worker said anything. */
+  /** Used where a request for a run or a job leaves them out; null: no worker has defaults for it. */
   readonly defaults: TaskDefaults | null;
 }
 
@@ -58,7 +58,7 @@ export interface NodeView {
 
 export interface ShardView {
   readonly id: number;
-  /** The node; null: nobody has it just now. */
+  /** The node; null: no node owns it at the moment. */
   readonly owner: string | null;
   /** Grows whenever it changes hands. */
   readonly epoch: number;

@@ -34,18 +34,18 @@ interface ViewRow {
   readonly updated_at: Instant;
 }
 
-/** Namespaces are few and never renumbered, so a name that was found once is remembered. */
+/** Namespaces are few and their ids never change, so a name that was found once is cached. */
 export function namespaceStore(db: Database, statements: Statements): NamespaceStore {
   const known = new Map<string, number>();
-  /** Callers that come together ask once. */
+  /** Concurrent callers share one query. */
   const asked = new Map<string, Promise<number | null>>();
   const [find, list] = [statements.get("namespace.find"), statements.get("namespace.list")];
   const [page, create] = [statements.get("namespace.page"), statements.get("namespace.create")];
-  const [change, hold] = [statements.get("namespace.change"), statements.get("namespace.limits")];
+  const [change, readForChange] = [statements.get("namespace.change"), statements.get("namespace.read_for_change")];
   const changeLimits = changeOwnLimits(statements);
   async function ask(name: string): Promise<number | null> {
     try {
-      const { rows } = await db.query<{ id: number }>(find, [name]);
+      const { rows } = await db.query<{ id: number }>(find, find.values({ name }));
       const id = rows[0]?.id ?? null;
       if (id !== null) known.set(name, id);
       return id;
@@ -67,26 +67,32 @@ export function namespaceStore(db: Database, statements: Statements): NamespaceS
       return rows;
     },
     page: async ({ after = null, limit, only = null }) =>
-      (await db.query<ViewRow>(page, [after, limit, only])).rows.map(toView),
+      (await db.query<ViewRow>(page, page.values({ after, limit, only }))).rows.map(toView),
     async create(name, weight) {
-      const [row] = (await db.query<ViewRow>(create, [name, weight])).rows;
+      const [row] = (await db.query<ViewRow>(create, create.values({ name, weight }))).rows;
       return row === undefined ? null : toView(row);
     },
     async change(name, { weight, concurrency, rateLimit }, ifVersion) {
       const limits = Object.entries({ concurrency, rateLimit });
       const set = Object.fromEntries(limits.filter(([, limit]) => limit !== undefined && limit !== null));
       const gone = limits.filter(([, limit]) => limit === null).map(([kind]) => kind);
-      const values = [name, ifVersion, weight ?? null, jsonParam(set), gone];
+      const values = change.values({
+        name,
+        ifVersion,
+        weight: weight ?? null,
+        limits: jsonParam(set),
+        removedLimits: gone,
+      });
       return db.transaction(async (tx) => {
         type Held = { id: number; version: number; limits: OwnLimits | null };
-        const [before] = (await tx.query<Held>(hold, [name])).rows;
+        const [before] = (await tx.query<Held>(readForChange, readForChange.values({ name }))).rows;
         if (before === undefined || (ifVersion !== null && ifVersion !== before.version)) return null;
         const after = Object.fromEntries(
           Object.entries({ ...before.limits, ...set }).filter(([kind]) => !gone.includes(kind)),
         );
         await changeLimits(tx, { namespaceId: before.id, queue: null }, { before: before.limits, after });
         const [row] = (await tx.query<ViewRow>(change, values)).rows;
-        if (row === undefined) throw new Error(`the namespace ${name} was changed and not answered`);
+        if (row === undefined) throw new Error(`The statement that changes the namespace ${name} returned no row.`);
         return toView(row);
       });
     },

@@ -1,6 +1,6 @@
 import type { DurationMs, Instant, OrderKind, QueueOrder } from "@carillon/core";
 import type { Database } from "../db/database.js";
-import { columns, jsonParam, timestampOrNull } from "../db/parameters.js";
+import { jsonParam, namedColumns, timestampOrNull } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { changeOwnLimits } from "../limits/limit-owners.js";
 import type { Statements } from "../sql/statements.js";
@@ -11,14 +11,14 @@ export interface QueueName {
   readonly name: string;
 }
 
-/** A queue as nodes keep it in mind. */
+/** A queue as nodes cache it. */
 export interface KnownQueue extends QueueName {
   readonly order: QueueOrder;
   readonly isPaused: boolean;
   readonly revision: number;
 }
 
-/** What a queue is to be from now on. */
+/** The new state of a queue. */
 export interface NewQueueState {
   readonly order: QueueOrder;
   readonly pause: QueuePause | null;
@@ -27,15 +27,15 @@ export interface NewQueueState {
 
 export interface QueueStore {
   newer(revision: number): Promise<KnownQueue[]>;
-  /** Makes those that do not exist. */
+  /** Creates those that do not exist. */
   ensure(queues: readonly QueueName[]): Promise<KnownQueue[]>;
   find(namespaceId: number, name: string): Promise<QueueView | null>;
   list(namespaceId: number, after: string | null, limit: number): Promise<QueueView[]>;
-  /** `decide` is given the queue as it is, null if there is none, and answers what it is to be. */
+  /** `decide` gets the present queue, null if there is none, and returns its new state. */
   change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState): Promise<QueueView>;
   /** Of queues of a namespace, by name. */
-  stats(namespaceId: number, names: readonly string[], mostOfLane: number): Promise<Map<string, QueueStats>>;
-  /** Ends pauses whose time is over; answers how many. */
+  stats(namespaceId: number, names: readonly string[], maxOfLane: number): Promise<Map<string, QueueStats>>;
+  /** Ends pauses whose time is over; returns how many. */
   resumeExpired(): Promise<number>;
   durations(): Promise<ExpectedDuration[]>;
   learn(durations: readonly ExpectedDuration[]): Promise<void>;
@@ -60,39 +60,47 @@ interface QueueRow extends KnownRow {
 export function queueStore(db: Database, statements: Statements): QueueStore {
   const [newer, ensure] = [statements.get("queue.newer"), statements.get("queue.ensure")];
   const [find, list] = [statements.get("queue.find"), statements.get("queue.list")];
-  const [hold, lock, put] = [statements.get("queue.hold"), statements.get("queue.lock"), statements.get("queue.put")];
-  const [durations, learn] = [statements.get("queue.durations"), statements.get("queue.learn")];
+  const [readForChange, lock] = [statements.get("queue.read_for_change"), statements.get("queue.lock")];
+  const store = statements.get("queue.store");
+  const [durations, storeDurations] = [statements.get("queue.durations"), statements.get("queue.store_durations")];
   const resumeExpired = statements.get("queue.resume_expired");
   const changeLimits = changeOwnLimits(statements);
   const stats = queueStats(db, statements);
   return {
     stats,
     resumeExpired: async () => (await db.query(resumeExpired)).rowCount,
-    newer: async (revision) => (await db.query<KnownRow>(newer, [revision])).rows.map(toKnown),
+    newer: async (revision) => (await db.query<KnownRow>(newer, newer.values({ revision }))).rows.map(toKnown),
     async ensure(queues) {
-      const values = columns(queues, [(queue) => queue.namespaceId, (queue) => queue.name]);
-      return (await db.query<KnownRow>(ensure, values)).rows.map(toKnown);
+      const names = namedColumns(queues, { namespaceIds: (queue) => queue.namespaceId, names: (queue) => queue.name });
+      return (await db.query<KnownRow>(ensure, ensure.values(names))).rows.map(toKnown);
     },
     async find(namespaceId, name) {
-      const [row] = (await db.query<QueueRow>(find, [namespaceId, name])).rows;
+      const [row] = (await db.query<QueueRow>(find, find.values({ namespaceId, name }))).rows;
       return row === undefined ? null : toView(row);
     },
     list: async (namespaceId, after, limit) =>
-      (await db.query<QueueRow>(list, [namespaceId, after, limit])).rows.map(toView),
+      (await db.query<QueueRow>(list, list.values({ namespaceId, after, limit }))).rows.map(toView),
     change: ({ namespaceId, name }, decide) =>
       db.transaction(async (tx) => {
-        const [before] = (await tx.query<QueueRow>(hold, [namespaceId, name])).rows;
+        const found = await tx.query<QueueRow>(readForChange, readForChange.values({ namespaceId, name }));
+        const [before] = found.rows;
         const { order, pause, limits } = decide(before === undefined ? null : toView(before));
-        const [paused, limited] = [pause, limits].map((value) => (value === null ? null : jsonParam(value)));
-        const until = timestampOrNull(pause?.until ?? null);
-        const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited, until];
-        const write = async (): Promise<QueueRow | undefined> => (await tx.query<QueueRow>(put, values)).rows[0];
+        const values = store.values({
+          namespaceId,
+          name,
+          orderKind: order.kind,
+          boundMs: order.boundMs ?? null,
+          pause: pause === null ? null : jsonParam(pause),
+          limits: limits === null ? null : jsonParam(limits),
+          pausedUntil: timestampOrNull(pause?.until ?? null),
+        });
+        const write = async (): Promise<QueueRow | undefined> => (await tx.query<QueueRow>(store, values)).rows[0];
         const made = before === undefined ? await write() : undefined;
         await changeLimits(tx, { namespaceId, queue: name }, { before: before?.limits ?? null, after: limits });
-        // A pause too has to be seen by whoever admits: admissions under way end first.
-        await tx.query(lock, [namespaceId, name]);
+        // Admissions read the pause too: those under way end first.
+        await tx.query(lock, lock.values({ namespaceId, name }));
         const after = made ?? (await write());
-        if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
+        if (after === undefined) throw new Error(`The statement that stores the queue ${name} returned no row.`);
         return toView(after);
       }),
     async durations() {
@@ -104,13 +112,13 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
       });
     },
     async learn(found) {
-      const values = columns(found, [
-        (one) => one.namespaceId,
-        (one) => one.queue,
-        (one) => one.task,
-        (one) => one.expectedMs,
-      ]);
-      await db.query(learn, values);
+      const ofTasks = namedColumns(found, {
+        namespaceIds: (one) => one.namespaceId,
+        queues: (one) => one.queue,
+        tasks: (one) => one.task,
+        expectedMs: (one) => one.expectedMs,
+      });
+      await db.query(storeDurations, storeDurations.values(ofTasks));
     },
   };
 }
@@ -128,15 +136,15 @@ function queueStats(db: Queryable, statements: Statements): QueueStore["stats"] 
   }
   const toStats = (
     { queued, running, oldest_due_at: oldestDueAt, workers, slots, now }: Row,
-    most: number,
+    maxRuns: number,
   ): QueueStats => {
     const waitMs = oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt);
-    return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < most };
+    return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < maxRuns };
   };
-  return async (namespaceId, names, mostOfLane) => {
+  return async (namespaceId, names, maxOfLane) => {
     if (names.length === 0) return new Map();
-    const { rows } = await db.query<Row>(stats, [namespaceId, names, mostOfLane]);
-    return new Map(rows.map((row) => [row.name, toStats(row, mostOfLane)]));
+    const { rows } = await db.query<Row>(stats, stats.values({ namespaceId, names, maxOfLane }));
+    return new Map(rows.map((row) => [row.name, toStats(row, maxOfLane)]));
   };
 }
 
@@ -156,7 +164,7 @@ function toView(row: QueueRow): QueueView {
 
 export interface QueuePause {
   readonly reason: string | null;
-  /** null where nobody said who they are. */
+  /** null: the caller is not known. */
   readonly actor: string | null;
   readonly at: Instant;
   /** It ends by itself then; absent or null: it does not. */
@@ -180,11 +188,11 @@ export interface QueueView {
   readonly updatedAt: Instant;
 }
 
-/** What waits and works now; counts stop at a limit. */
+/** The waiting and running runs of a queue; counts stop at a limit. */
 export interface QueueStats {
   readonly queued: number;
   readonly running: number;
-  /** When the run that waits longest became due; null when none waits. */
+  /** When the run that waits longest became due; null if none waits. */
   readonly oldestDueAt: Instant | null;
   readonly waitMs: DurationMs;
   /** Workers that serve the queue, and their slots together. */

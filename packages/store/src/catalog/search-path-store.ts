@@ -1,15 +1,15 @@
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** By which paths of payloads runs and jobs can be found. A path that was declared once stays so. */
+/** The payload paths by which runs and jobs can be found. A declared path stays declared. */
 export interface SearchPaths {
   declare(namespaceId: number, paths: readonly string[]): Promise<void>;
-  /** Those of these that nobody declared. */
+  /** Those of these that were not declared. */
   unknown(namespaceId: number, paths: readonly string[]): Promise<string[]>;
 }
 
-/** Namespaces whose paths are remembered; with more, the oldest are asked for again. */
-const mostRemembered = 1_000;
+/** Namespaces whose paths are cached; with more, the oldest are read again. */
+const maxNamespaces = 1_000;
 
 export function searchPaths(db: Queryable, statements: Statements): SearchPaths {
   const declare = statements.get("search_path.declare");
@@ -17,7 +17,7 @@ export function searchPaths(db: Queryable, statements: Statements): SearchPaths 
   const known = new Map<number, Set<string>>();
   const remember = (namespaceId: number, paths: readonly string[]): void => {
     const [oldest] = known.keys();
-    if (!known.has(namespaceId) && known.size >= mostRemembered && oldest !== undefined) known.delete(oldest);
+    if (!known.has(namespaceId) && known.size >= maxNamespaces && oldest !== undefined) known.delete(oldest);
     known.set(namespaceId, new Set([...(known.get(namespaceId) ?? []), ...paths]));
   };
   const missing = (namespaceId: number, paths: readonly string[]): string[] =>
@@ -26,12 +26,12 @@ export function searchPaths(db: Queryable, statements: Statements): SearchPaths 
     async declare(namespaceId, paths) {
       const fresh = [...new Set(missing(namespaceId, paths))];
       if (fresh.length === 0) return;
-      await db.query(declare, [namespaceId, fresh]);
+      await db.query(declare, declare.values({ namespaceId, paths: fresh }));
       remember(namespaceId, fresh);
     },
     async unknown(namespaceId, paths) {
       if (missing(namespaceId, paths).length === 0) return [];
-      const { rows } = await db.query<{ path: string }>(list, [namespaceId]);
+      const { rows } = await db.query<{ path: string }>(list, list.values({ namespaceId }));
       remember(
         namespaceId,
         rows.map((row) => row.path),

@@ -2,7 +2,7 @@ import { jsonParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** A task as nodes keep it in mind. */
+/** A task as nodes cache it. */
 export interface KnownTask {
   readonly namespace: string;
   readonly namespaceId: number;
@@ -13,7 +13,7 @@ export interface KnownTask {
 
 export interface TaskStore {
   newer(revision: number): Promise<KnownTask[]>;
-  /** Answers those that are other than before. */
+  /** Returns those whose defaults changed. */
   register(namespaceIds: readonly number[], defaults: Readonly<Record<string, TaskDefaults>>): Promise<KnownTask[]>;
 }
 
@@ -22,9 +22,10 @@ type Row = Omit<KnownTask, "namespaceId"> & { readonly namespace_id: number };
 export function taskStore(db: Queryable, statements: Statements): TaskStore {
   const [newer, register] = [statements.get("task.newer"), statements.get("task.register")];
   return {
-    newer: async (revision) => (await db.query<Row>(newer, [revision])).rows.map(toKnown),
+    newer: async (revision) => (await db.query<Row>(newer, newer.values({ revision }))).rows.map(toKnown),
     async register(namespaceIds, defaults) {
-      const values = [namespaceIds, Object.keys(defaults), Object.values(defaults).map(jsonParam)];
+      const texts = Object.values(defaults).map(jsonParam);
+      const values = register.values({ namespaceIds, names: Object.keys(defaults), defaults: texts });
       return (await db.query<Row>(register, values)).rows.map(toKnown);
     },
   };
@@ -35,7 +36,7 @@ function toKnown({ namespace_id: namespaceId, ...row }: Row): KnownTask {
 }
 
 /**
- * What a task's workers say about runs of it: fields of a request for a run, in the words of the wire. Whoever reads requests knows what
- * they mean; here they are kept as they came.
+ * Defaults that a task's workers declare for its runs: fields of a request for a run, as the API names them. They are stored unread; the
+ * reader of requests interprets them.
  */
 export type TaskDefaults = Readonly<Record<string, unknown>>;

@@ -1,32 +1,31 @@
 -- name: task.newer
 -- purpose: the tasks whose defaults changed since the node last asked
--- params: $1 highest revision known bigint
--- fence: none, a read; one that commits late has a lower revision than others that are visible, so callers look back a little
-select n.name as namespace, t.namespace_id, t.name, t.defaults, t.revision
-from carillon.task t join carillon.namespace n on n.id = t.namespace_id
-where t.revision > $1
-order by t.revision;
+-- fence: none, a read; a change that commits late has a lower revision than others that are visible, so callers read some revisions
+--   again
+select namespace.name as namespace, task.namespace_id, task.name, task.defaults, task.revision
+from carillon.task join carillon.namespace on namespace.id = task.namespace_id
+where task.revision > :revision
+order by task.revision;
 
 -- name: task.register
--- purpose: notes what a worker says about runs of its tasks, and answers what is other than before. A task that has the same already is
---   not written; one without a row that is said to have no defaults gets none
--- params: $1 namespace ids int[], $2 names text[], $3 defaults text[]
--- fence: primary key, in its order; of two that say different things the last one wins
+-- purpose: stores the defaults that a worker has for runs of its tasks, and returns those that changed. A task whose defaults are
+--   the same is not written; a task without a row and without defaults gets none
+-- fence: primary key, in its order; of two workers with different defaults the last one wins
 with given as materialized (
-  select i.id as namespace_id, g.name, g.defaults::json as defaults
-  from unnest($1::int[]) as i (id) cross join unnest($2::text[], $3::text[]) as g (name, defaults)
-), other as materialized (
-  select g.namespace_id, g.name, g.defaults
-  from given g left join carillon.task t on t.namespace_id = g.namespace_id and t.name = g.name
-  where coalesce(t.defaults::jsonb, '{}') <> g.defaults::jsonb
+  select target.id as namespace_id, input.name, input.defaults::json as defaults
+  from unnest(:namespace_ids::int[]) as target (id) cross join unnest(:names::text[], :defaults::text[]) as input (name, defaults)
+), changed as materialized (
+  select given.namespace_id, given.name, given.defaults
+  from given left join carillon.task on task.namespace_id = given.namespace_id and task.name = given.name
+  where coalesce(task.defaults::jsonb, '{}') <> given.defaults::jsonb
 ), written as (
-  insert into carillon.task as t (namespace_id, name, defaults)
-  select namespace_id, name, defaults from other order by namespace_id, name
+  insert into carillon.task (namespace_id, name, defaults)
+  select namespace_id, name, defaults from changed order by namespace_id, name
   on conflict (namespace_id, name) do update
   set defaults = excluded.defaults, revision = excluded.revision, updated_at = clock_timestamp()
-  where t.defaults::jsonb <> excluded.defaults::jsonb
-  returning t.namespace_id, t.name, t.defaults, t.revision
+  where task.defaults::jsonb <> excluded.defaults::jsonb
+  returning task.namespace_id, task.name, task.defaults, task.revision
 )
-select n.name as namespace, w.namespace_id, w.name, w.defaults, w.revision
-from written w join carillon.namespace n on n.id = w.namespace_id
-order by w.revision;
+select namespace.name as namespace, written.namespace_id, written.name, written.defaults, written.revision
+from written join carillon.namespace on namespace.id = written.namespace_id
+order by written.revision;

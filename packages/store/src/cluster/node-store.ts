@@ -5,17 +5,17 @@ export interface NodeRow {
   readonly id: string;
   readonly name: string;
   readonly address: string | null;
-  /** Microseconds matter in a comparison, so the heartbeat stays the text that the database gave. */
+  /** Microseconds matter in a comparison, so the heartbeat stays the text of the database. */
   readonly heartbeat: string;
-  /** false: its clock is off, and it leaves the shards to the others. */
+  /** false: its clock is off, so it takes no shards. */
   readonly takesShards: boolean;
-  /** Whether some session holds the lock of this incarnation now. */
+  /** Whether a session holds the lock of this incarnation now. */
   readonly locked: boolean;
-  /** When the server started, as the read saw it: a new value means that all locks were lost with the old one. */
+  /** When the server started: a new value means that all locks were lost. */
   readonly serverStart: string;
 }
 
-/** What a node reports with each heartbeat. */
+/** The values that a node reports with each heartbeat. */
 export interface NodeReport {
   readonly skewMs: number;
   readonly takesShards: boolean;
@@ -23,10 +23,10 @@ export interface NodeReport {
 
 export interface NodeStore {
   register(node: { id: string; name: string; address: string | null; version: string }): Promise<void>;
-  /** false: others declared this node dead; it must stop acting. */
+  /** false: another node declared this one dead; it must stop acting. */
   heartbeat(id: string, report: NodeReport): Promise<boolean>;
   list(): Promise<NodeRow[]>;
-  /** With `seen` the node is removed only while its heartbeat is still that one. */
+  /** With `seen` the node is removed only if that is still its heartbeat. */
   remove(id: string, seen: string | null): Promise<boolean>;
 }
 
@@ -37,22 +37,22 @@ export function nodeStore(db: Queryable, statements: Statements): NodeStore {
   const remove = statements.get("node.remove");
   return {
     async register(node) {
-      await db.query(register, [node.id, node.name, node.address, node.version]);
+      await db.query(register, register.values(node));
     },
     async heartbeat(id, report) {
-      const values = [id, Math.round(report.skewMs), report.takesShards];
+      const values = heartbeat.values({ id, skewMs: Math.round(report.skewMs), takesShards: report.takesShards });
       return (await db.query(heartbeat, values)).rowCount === 1;
     },
     async list() {
       return (await db.query<NodeRow>(list)).rows;
     },
     async remove(id, seen) {
-      return (await db.query(remove, [id, seen])).rowCount === 1;
+      return (await db.query(remove, remove.values({ id, seen }))).rowCount === 1;
     },
   };
 }
 
-/** The statements that hold and end the lock of an incarnation; they belong on a session that lasts. */
+/** The statements that hold and end the lock of an incarnation; they need a lasting session. */
 export interface NodeLockStatements {
   readonly lock: Statement;
   readonly unlock: Statement;

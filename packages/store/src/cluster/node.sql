@@ -1,50 +1,53 @@
 -- name: node.register
--- purpose: makes this incarnation of a node known
--- params: $1 id uuid, $2 name text, $3 address text, $4 version text
+-- purpose: a starting process stores its incarnation of a node
 -- fence: none, the id is new
 insert into carillon.node (id, name, address, version, started_at, heartbeat_at)
-values ($1, $2, $3, $4, clock_timestamp(), clock_timestamp());
+values (:id, :name, :address, :version, clock_timestamp(), clock_timestamp());
 
 -- name: node.heartbeat
--- purpose: says that a node lives; no row means that others declared it dead and it must stop acting
--- params: $1 id uuid, $2 skew ms bigint, $3 whether it takes shards boolean
+-- purpose: a live node writes its heartbeat. No row means that another node declared it dead: it must stop acting
 -- fence: the row exists
 update carillon.node
-set heartbeat_at = clock_timestamp(), takes_shards = $3,
-  skew_ms = greatest(least($2::bigint, 2147483647), -2147483648)::int
-where id = $1 returning heartbeat_at;
+set heartbeat_at = clock_timestamp(), takes_shards = :takes_shards,
+  skew_ms = greatest(least(:skew_ms::bigint, 2147483647), -2147483648)::int
+where id = :id returning heartbeat_at;
 
 -- name: node.list
--- purpose: the nodes with their last heartbeats, and whether some session holds the lock of each, for whoever watches them;
---   the server's start tells whether locks may have been lost with it
--- params: none
+-- purpose: reads all nodes with their last heartbeats, and whether a session holds the lock of each. A new start time of the server means
+--   that all locks were lost
 -- fence: none, a read
-with held as materialized (
-  select (l.classid::bigint << 32) | l.objid::bigint as key
-  from pg_locks l
-  where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-    and l.database = (select d.oid from pg_database d where d.datname = current_database())
+with held_locks as materialized (
+  select (classid::bigint << 32) | objid::bigint as key
+  from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())
 )
-select n.id, n.name, n.address, n.heartbeat_at::text as heartbeat, n.takes_shards as "takesShards",
-  ('x' || right(replace(n.id::text, '-', ''), 16))::bit(64)::bigint in (select key from held) as locked,
+select id, name, address, heartbeat_at::text as heartbeat, takes_shards as "takesShards",
+  ('x' || right(replace(id::text, '-', ''), 16))::bit(64)::bigint in (select key from held_locks) as locked,
   pg_postmaster_start_time()::text as "serverStart"
-from carillon.node n order by n.started_at, n.id;
+from carillon.node order by started_at, id;
 
 -- name: node.remove
--- purpose: a node leaves, or is declared dead by one that saw the same heartbeat for the whole limit
--- params: $1 id uuid, $2 heartbeat as seen timestamptz or null for one's own
+-- purpose: removes a node: it leaves by itself (:seen is null), or another node saw the same heartbeat for the whole timeout
 -- fence: heartbeat_at as seen
-delete from carillon.node where id = $1 and ($2::timestamptz is null or heartbeat_at = $2) returning id;
+delete from carillon.node where id = :id and (:seen::timestamptz is null or heartbeat_at = :seen) returning id;
 
 -- name: node.lock
--- purpose: shows by a lock of the session that the process of this incarnation lives; shared, so that it never waits for an
---   older session of the same process which the server has not yet found dead
--- params: $1 id uuid
+-- purpose: a process holds a session lock as long as it lives. The lock is shared, so it never waits for an older session of the same
+--   process that the server has not yet found dead
 -- fence: none, the key is the random part of the id
-select pg_advisory_lock_shared(('x' || right(replace($1::uuid::text, '-', ''), 16))::bit(64)::bigint);
+select pg_advisory_lock_shared(('x' || right(replace(:id::uuid::text, '-', ''), 16))::bit(64)::bigint);
 
 -- name: node.unlock
--- purpose: ends what node.lock began
--- params: $1 id uuid
+-- purpose: releases the session lock of node.lock
 -- fence: none, only this session's own lock
-select pg_advisory_unlock_shared(('x' || right(replace($1::uuid::text, '-', ''), 16))::bit(64)::bigint);
+select pg_advisory_unlock_shared(('x' || right(replace(:id::uuid::text, '-', ''), 16))::bit(64)::bigint);
+
+-- name: health.can_write
+-- purpose: the health check fails with 55P03 if another session has locked the tables that every call writes to
+-- fence: none: the lock is the one of an insert, which blocks no writer, and ends with the statement
+do $$
+begin
+  lock table carillon.run, carillon.job, carillon.job_due in row exclusive mode nowait;
+end
+$$;

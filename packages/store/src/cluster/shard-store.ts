@@ -7,7 +7,7 @@ export interface ShardRow {
   readonly epoch: number;
 }
 
-/** A shard as its owner holds it: what every write for it must match. */
+/** A shard with the epoch under which its owner holds it. */
 export interface HeldShard {
   readonly id: number;
   readonly epoch: number;
@@ -16,14 +16,14 @@ export interface HeldShard {
 /** The database's timeline now, and the one in which the shards were last owned. */
 export interface TimelineRow {
   readonly timeline: string;
-  /** How many bytes of log are on disk; it goes back only when the database was put back to an earlier state. */
+  /** How many bytes of log are on disk; it decreases only if the database was restored to an earlier state. */
   readonly flushed: string;
   readonly remembered: string | null;
 }
 
 export interface ShardStore {
   list(): Promise<ShardRow[]>;
-  /** Another value after every change of a row. */
+  /** Differs after every change of a row. */
   moves(): Promise<string>;
   /** Returns only the shards whose epoch was still as seen. */
   take(owner: string, seen: readonly HeldShard[]): Promise<HeldShard[]>;
@@ -38,51 +38,55 @@ export interface ShardStore {
 
 export function shardStore(db: Queryable, statements: Statements): ShardStore {
   const list = statements.get("shard.list");
-  const moves = statements.get("shard.moves");
+  const fingerprint = statements.get("shard.fingerprint");
   const take = statements.get("shard.take");
   const drop = statements.get("shard.drop");
   const release = statements.get("shard.release");
-  const timeline = statements.get("shard.lineage");
-  const rememberTimeline = statements.get("shard.remember_lineage");
-  const voidAll = statements.get("shard.void");
+  const timeline = statements.get("shard.timeline");
+  const rememberTimeline = statements.get("shard.remember_timeline");
+  const voidAll = statements.get("shard.void_all");
   return {
     async list() {
       return (await db.query<ShardRow>(list)).rows;
     },
     async moves() {
-      return (await db.query<{ moves: string }>(moves)).rows[0]?.moves ?? "";
+      return (await db.query<{ fingerprint: string }>(fingerprint)).rows[0]?.fingerprint ?? "";
     },
     async take(owner, seen) {
-      const values = [owner, seen.map((shard) => shard.id), seen.map((shard) => shard.epoch)];
+      const values = take.values({
+        owner,
+        shards: seen.map((shard) => shard.id),
+        epochs: seen.map((shard) => shard.epoch),
+      });
       return (await db.query<HeldShard>(take, values)).rows;
     },
     async drop(owner, shards) {
-      return (await db.query<{ id: number }>(drop, [owner, shards])).rows.map((row) => row.id);
+      return (await db.query<{ id: number }>(drop, drop.values({ owner, shards }))).rows.map((row) => row.id);
     },
     async release(owner) {
-      return (await db.query(release, [owner])).rowCount;
+      return (await db.query(release, release.values({ owner }))).rowCount;
     },
     async timeline() {
-      const [row] = (await db.query<Omit<TimelineRow, "timeline"> & { readonly lineage: string }>(timeline)).rows;
+      const [row] = (await db.query<TimelineRow>(timeline)).rows;
       if (row === undefined) throw new Error("The database returned no timeline.");
-      return { timeline: row.lineage, flushed: row.flushed, remembered: row.remembered };
+      return row;
     },
     async rememberTimeline(value) {
-      await db.query(rememberTimeline, [value]);
+      await db.query(rememberTimeline, rememberTimeline.values({ timeline: value }));
     },
     async voidAll(value, remembered) {
-      return (await db.query(voidAll, [value, remembered])).rowCount > 0;
+      return (await db.query(voidAll, voidAll.values({ timeline: value, remembered }))).rowCount > 0;
     },
   };
 }
 
-/** What every write for a shard must match: the writing node, and the shards with the epochs under which it owns them. */
+/** The writing node, and the shards with the epochs under which it owns them; every write for a shard compares them with the rows. */
 export interface Fence {
   readonly node: string;
   readonly shards: readonly HeldShard[];
 }
 
-/** The first three parameters of every fenced statement. */
-export function fenceParameters(fence: Fence): unknown[] {
-  return [fence.shards.map((shard) => shard.id), fence.shards.map((shard) => shard.epoch), fence.node];
+/** The parameters of the part `shard.owned`, which every fenced statement has. */
+export function fenceValues({ node, shards }: Fence): { shards: number[]; epochs: number[]; node: string } {
+  return { shards: shards.map((shard) => shard.id), epochs: shards.map((shard) => shard.epoch), node };
 }

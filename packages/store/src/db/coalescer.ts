@@ -2,38 +2,38 @@ import { CarillonError, type DurationMs, pending } from "@carillon/core";
 import { classifyPgError, type PgErrorClass } from "./errors.js";
 
 export interface CoalescerOptions<In, Out> {
-  /** Writes a batch in one round trip, all or nothing, and answers in the batch's order. Alone: nothing else is under way. */
+  /** Writes a batch in one round trip, all or nothing; returns the results in its order. `isAlone`: no other write is in progress. */
   readonly write: (batch: readonly In[], isAlone: boolean) => Promise<readonly Out[]>;
   readonly maxBatch: number;
-  /** Items that may wait while a write is under way; one more is refused as overloaded. */
+  /** Items that may wait during a write; one more is refused as overloaded. */
   readonly maxQueued: number;
-  /** Writes under way at a time. 1 by default. */
+  /** Writes at the same time. 1 by default. */
   readonly maxInFlight?: number;
-  /** Items that waited longer are refused as overloaded instead of being written; left out: they wait as long as it takes. */
-  readonly patience?: { readonly ms: DurationMs; readonly monotonic: () => DurationMs };
+  /** Items that waited longer are refused as overloaded instead of being written; absent: they wait without a limit. */
+  readonly queueTimeout?: { readonly ms: DurationMs; readonly monotonic: () => DurationMs };
   /**
-   * Calls back when this turn's work is done, at once when left out. Callers whose answers came together ask again together: the first of
-   * them should not go alone.
+   * Calls back when the work of this turn of the event loop is done; absent: at once. Callers that get their results together call again
+   * together: the first of them should not be written alone.
    */
   readonly soon?: (work: () => void) => void;
 }
 
-/** Items of one caller, which are answered together. */
+/** Items of one caller, which gets their outcomes together. */
 interface Waiting<In, Out> {
   readonly items: readonly In[];
   readonly since: DurationMs;
   readonly settle: (outcomes: readonly Outcome<Out>[]) => void;
 }
 
-/** So few are not worth a write beside one that is under way: they go together with those that come until it ends. */
-const smallestShare = 16;
+/** Fewer items are not worth a second write during the first: they are written with the items that arrive until it ends. */
+const minShare = 16;
 
 export type Outcome<Out> = PromiseSettledResult<Out>;
 
 /**
- * Turns concurrent single calls into few round trips without ever waiting for company: the first call is written at once,
- * and those that come while it is under way are written together after it. A batch that the database refuses is halved
- * until the item at fault stands alone, so that one caller's bad row never fails another's.
+ * Turns concurrent single calls into few round trips and never waits for further calls: the first call is written at once,
+ * and the calls that arrive during that write are written together after it. A batch that the database refuses is halved
+ * until the faulty item is alone, so that the bad row of one caller never fails the row of another.
  */
 export class Coalescer<In, Out> {
   readonly #options: CoalescerOptions<In, Out>;
@@ -61,7 +61,7 @@ export class Coalescer<In, Out> {
     return promise;
   }
 
-  /** Items that came together are written together, however little is under way. Answers what became of each, in their order. */
+  /** Writes items of one caller together, even if no write is in progress. Returns their outcomes in their order. */
   async addAll(items: readonly In[]): Promise<Outcome<Out>[]> {
     const { maxBatch } = this.#options;
     const parts: Promise<readonly Outcome<Out>[]>[] = [];
@@ -73,7 +73,7 @@ export class Coalescer<In, Out> {
     return (await Promise.all(parts)).flat();
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no item waits and no write is in progress. */
   async drain(): Promise<void> {
     if (this.#inFlight > 0 || this.#queued > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -85,7 +85,7 @@ export class Coalescer<In, Out> {
       settle(items.map(() => ({ status: "rejected", reason })));
       return;
     }
-    this.#waiting.push({ items, since: this.#options.patience?.monotonic() ?? 0, settle });
+    this.#waiting.push({ items, since: this.#options.queueTimeout?.monotonic() ?? 0, settle });
     this.#queued += items.length;
   }
 
@@ -103,49 +103,46 @@ export class Coalescer<In, Out> {
   #pump(): void {
     const { maxInFlight = 1 } = this.#options;
     this.#refuseStale();
-    while (
-      this.#queued > 0 &&
-      (this.#inFlight === 0 || (this.#inFlight < maxInFlight && this.#queued >= smallestShare))
-    ) {
+    while (this.#queued > 0 && (this.#inFlight === 0 || (this.#inFlight < maxInFlight && this.#queued >= minShare))) {
       const batch = this.#takeBatch();
       this.#inFlight++;
       void this.#write(batch).finally(() => {
         this.#inFlight--;
         this.#pumpSoon();
-        this.#tellIdle();
+        this.#resolveIdle();
       });
     }
-    this.#tellIdle();
+    this.#resolveIdle();
   }
 
-  #tellIdle(): void {
+  #resolveIdle(): void {
     if (this.#inFlight === 0 && this.#queued === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** Where every write takes long, those at the end of the line would wait for minutes: they may better ask again. */
+  /** If every write takes long, items at the end of the queue would wait for minutes: their callers had better try again later. */
   #refuseStale(): void {
-    const { patience } = this.#options;
+    const { queueTimeout } = this.#options;
     const [oldest] = this.#waiting;
-    if (patience === undefined || oldest === undefined) return;
-    const from = patience.monotonic() - patience.ms;
+    if (queueTimeout === undefined || oldest === undefined) return;
+    const from = queueTimeout.monotonic() - queueTimeout.ms;
     if (oldest.since >= from) return;
     const first = this.#waiting.findIndex((one) => one.since >= from);
     for (const { items, settle } of this.#waiting.splice(0, first === -1 ? this.#waiting.length : first)) {
       this.#queued -= items.length;
-      const reason = new CarillonError("overloaded", `The database did not take a write within ${patience.ms} ms.`);
+      const reason = new CarillonError("overloaded", `The database did not take a write within ${queueTimeout.ms} ms.`);
       settle(items.map(() => ({ status: "rejected", reason })));
     }
   }
 
-  /** What waits is dealt to the writes that may go, so that they go side by side. */
+  /** The waiting items are divided among the writes that may start, so that they run concurrently. */
   #takeBatch(): Waiting<In, Out>[] {
     const { maxBatch, maxInFlight = 1 } = this.#options;
-    const share = Math.max(smallestShare, Math.ceil(this.#queued / (maxInFlight - this.#inFlight)));
-    const most = Math.min(maxBatch, share);
+    const share = Math.max(minShare, Math.ceil(this.#queued / (maxInFlight - this.#inFlight)));
+    const max = Math.min(maxBatch, share);
     let size = 0;
     let count = 0;
     for (const { items } of this.#waiting) {
-      if (count > 0 && size + items.length > most) break;
+      if (count > 0 && size + items.length > max) break;
       size += items.length;
       count++;
     }
@@ -169,7 +166,7 @@ export class Coalescer<In, Out> {
     try {
       const outs = await this.#tryTwice(items);
       if (outs.length < items.length) {
-        throw new TooFewAnswers(`a batch writer gave ${outs.length} answers, too few for its batch`);
+        throw new TooFewResults(`a batch writer returned ${outs.length} results, too few for its batch`);
       }
       return fulfilledEach(outs);
     } catch (reason) {
@@ -180,7 +177,7 @@ export class Coalescer<In, Out> {
     }
   }
 
-  /** A deadlock or a serialization failure is nobody's bad row: the same batch may simply go again. */
+  /** No row is at fault for a deadlock or a serialization failure: the same batch is sent again. */
   async #tryTwice(items: readonly In[]): Promise<readonly Out[]> {
     try {
       return await this.#options.write(items, this.#inFlight === 1);
@@ -191,16 +188,16 @@ export class Coalescer<In, Out> {
   }
 }
 
-/** Most batches have one answer for all of their items. */
+/** Most batches have the same result for all of their items. */
 function fulfilledEach<Out>(outs: readonly Out[]): Outcome<Out>[] {
   let last: PromiseFulfilledResult<Out> | undefined;
   return outs.map((value) => (last?.value === value ? last : (last = { status: "fulfilled", value })));
 }
 
-/** A fault of ours: the rows may be written, and writing them again could double them. */
-class TooFewAnswers extends Error {}
+/** A bug of the writer: the rows may be written, and a second write could double them. */
+class TooFewResults extends Error {}
 
-/** Failures that have nothing to do with the rows: writing halves would only fail the same way, more often. */
+/** Failures that no row causes: halves of the batch would fail in the same way. */
 const ofTheDatabase: ReadonlySet<PgErrorClass> = new Set<PgErrorClass>([
   "transient_connection",
   "read_only",
@@ -217,6 +214,6 @@ const ofTheNode: ReadonlySet<string> = new Set([
 ]);
 
 function stopsEveryCall(error: unknown): boolean {
-  if (error instanceof TooFewAnswers) return true;
+  if (error instanceof TooFewResults) return true;
   return (error instanceof CarillonError && ofTheNode.has(error.code)) || ofTheDatabase.has(classifyPgError(error));
 }

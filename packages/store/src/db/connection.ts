@@ -8,15 +8,15 @@ import type { QueryResult, Queryable, SqlText } from "./queryable.js";
 export interface ConnectionOptions {
   readonly timers: Timers;
   readonly names: StatementNames;
-  /** An answer that takes longer means a lost connection: the server's own timeout would have come first. 0: no limit. */
+  /** A response that takes longer means a lost connection: the server's own timeout is shorter. 0: no limit. */
   readonly answerMs: DurationMs;
-  /** How the connection goes away when nobody needs it. */
+  /** Closes or returns the connection when it is no longer needed. */
   readonly dismiss: () => Promise<void>;
 }
 
 /**
- * One connection of pg that knows whether it still works. On a pipelined client statements are sent without waiting for
- * the answers to those before; on another (an application's own pool) they wait for their turn here.
+ * One connection of pg that knows whether it still works. A pipelined client sends statements without waiting for the
+ * responses to earlier ones; on another client (of an application's own pool) they wait for their turn here.
  */
 export class Connection implements Queryable {
   readonly client: Client;
@@ -42,7 +42,7 @@ export class Connection implements Queryable {
     return this.#lost === undefined;
   }
 
-  /** What the greeting found; until then the careful assumptions hold. */
+  /** Set by greet(); until then no feature of a session is used. */
   get facts(): ServerFacts | undefined {
     return this.#facts;
   }
@@ -51,7 +51,7 @@ export class Connection implements Queryable {
     this.#facts = facts;
   }
 
-  /** How long an answer may take. */
+  /** How long a response may take. */
   get answerMs(): DurationMs {
     return this.#answerMs;
   }
@@ -81,18 +81,18 @@ export class Connection implements Queryable {
     }
   }
 
-  /** Ends the connection now, whatever is in flight. */
+  /** Ends the connection now, with all statements in flight. */
   destroy(reason: ConnectionLost = new ConnectionLost("connection closed")): void {
     this.#lose(reason);
     this.client.connection.stream.destroy();
   }
 
-  /** Lets the connection go; what is in flight on a pipelined one is awaited. */
+  /** Gives up the connection; a pipelined one first awaits the statements in flight. */
   async dismiss(): Promise<void> {
     await this.#options.dismiss();
   }
 
-  /** Each loss of a name starts a new generation of names, which the session cannot know yet. */
+  /** Each loss of a name starts a new generation of names, which the session does not have yet. */
   #nameOf({ prepared }: SqlText): string | undefined {
     if (prepared === undefined || !this.#options.names.usable(this.#facts?.direct === true)) return undefined;
     return this.#generation === 0 ? prepared : `${prepared}.${this.#generation}`;
@@ -109,18 +109,18 @@ export class Connection implements Queryable {
     if (this.#lost !== undefined) throw this.#lost;
     const stopGuard = this.#guardAnswer();
     try {
-      const result = await this.#ask<Row>({
+      const result = await this.#sendQuery<Row>({
         text: sql.text,
         values: [...values],
         types: queryTypes,
         ...(name !== undefined && { name }),
         ...(sql.rowMode !== undefined && { rowMode: sql.rowMode }),
       });
-      // Several statements in one text give several results; the last one counts.
+      // Several statements in one text return several results; the last one counts.
       const last: PgResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
       return { rows: last?.rows ?? [], rowCount: last?.rowCount ?? 0 };
     } catch (error) {
-      // Who asked, and not the socket on which the answer came.
+      // The stack of the caller, not of the socket that received the response.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw this.#explain(error);
     } finally {
@@ -129,7 +129,7 @@ export class Connection implements Queryable {
   }
 
   /** By a callback: the promise that pg makes keeps its query from being collected young (`pending`). */
-  #ask<Row extends object>(query: QueryConfig): Promise<PgResult<Row>> {
+  #sendQuery<Row extends object>(query: QueryConfig): Promise<PgResult<Row>> {
     const { promise, resolve, reject } = pending<PgResult<Row>>();
     this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result)));
     return promise;
@@ -140,7 +140,7 @@ export class Connection implements Queryable {
     const answerMs = this.#answerMs;
     if (answerMs === 0) return () => undefined;
     const timer = timers.setTimeout(() => {
-      this.destroy(new ConnectionLost(`no answer from the database within ${answerMs} ms`));
+      this.destroy(new ConnectionLost(`no response from the database within ${answerMs} ms`));
     }, answerMs);
     return () => timers.clearTimeout(timer);
   }
@@ -149,7 +149,7 @@ export class Connection implements Queryable {
   #explain(error: unknown): unknown {
     const sqlState = sqlStateOf(error);
     if (sqlState === undefined) return this.#lost ?? error;
-    // Told before the socket closes: nobody must borrow the connection in between.
+    // Marked before the socket closes: no caller may borrow the connection in between.
     if (endsConnection(sqlState)) this.destroy(new ConnectionLost("the server ended the connection", { cause: error }));
     return error;
   }
@@ -177,11 +177,11 @@ const greeting = {
     current_setting('transaction_read_only')::bool as read_only`,
 };
 
-/** Looks at the server behind a connection and refuses one that cannot serve us. */
+/** Checks the server behind a connection and refuses one that cannot be used. */
 export async function greet(connection: Connection): Promise<ServerFacts> {
   const { rows } = await connection.query<Greeting>(greeting);
   const [row] = rows;
-  if (row === undefined) throw new Error("the database answered a greeting with no row");
+  if (row === undefined) throw new Error("the greeting of the database returned no row");
   assertServes(row);
   const facts = {
     versionNum: row.version_num,
@@ -210,16 +210,16 @@ function assertServes(row: Greeting): void {
 }
 
 /**
- * A pooler hands out cancel keys of its own, so the process id it announced at connect is not that of the backend.
- * Which pooling mode it runs cannot be seen from here; the careful answer is to expect the one that keeps no session.
+ * A pooler issues its own cancel keys, so the process id that it announced at connect is not that of the backend. Its
+ * pooling mode is not visible from here, so the mode that keeps no session is assumed.
  */
 function isDirect(connection: Connection, pid: number): boolean {
   return "processID" in connection.client && connection.client.processID === pid;
 }
 
 /**
- * Settings of our own sessions: the results we parse, and the plans we rely on, must not hang on what a role or a database
- * has set. Never made through a pooler or on an application's own pool, where they would leak to others.
+ * Settings of Carillon's own sessions: neither the parsed results nor the plans may depend on the settings of a role or a database.
+ * They are never made through a pooler or on an application's own pool, where other users would get them.
  */
 export async function makeSettings(
   connection: Connection,
@@ -233,26 +233,26 @@ export async function makeSettings(
     client_min_messages: "warning",
     default_transaction_isolation: "read committed",
     jit: "off",
-    // A plan that was made while a table was small is used until the table's statistics are renewed: a scan of it, cheap then,
-    // would be made for every batch of the herd that filled it.
+    // A plan that was made while a table was small is used until the table's statistics are renewed: its sequential scan, cheap then,
+    // would run for every batch of the herd that filled the table.
     enable_seqscan: limits.scans ? "on" : "off",
   };
   const calls = Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   await connection.query({ text: `select ${calls.join(", ")}` });
 }
 
-/** What a connection shows of the server behind it. */
+/** Facts about the server behind a connection. */
 export interface ServerFacts {
   readonly versionNum: number;
   readonly version: string;
-  /** False when a pooler stands between: the backend is not the one that answered at connect. */
+  /** false: a pooler stands between, because the backend is not the one that was announced at connect. */
   readonly direct: boolean;
 }
 
-/** Names that got lost before we stop believing that there is a session to keep them. */
-const patience = 20;
+/** Lost names after which "auto" assumes that the connection keeps no session. */
+const maxLostNames = 20;
 
-/** The prepared statement is not there (26000), or is there though we never made it (42P05). */
+/** The prepared statement does not exist (26000), or exists although this session never made it (42P05). */
 const lostName: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
 
 export function isLostName(sqlState: string | undefined): boolean {
@@ -260,8 +260,8 @@ export function isLostName(sqlState: string | undefined): boolean {
 }
 
 /**
- * Whether loaded statements go by name, which saves their parsing. A name lives in a session, so a pooler that shares
- * sessions breaks it: with "auto" names are used on direct connections only, and no more once too many got lost.
+ * Whether loaded statements are sent by name, which saves their parsing. A name belongs to a session, so a pooler that shares
+ * sessions breaks it: with "auto", names are used on direct connections only, and no longer once too many were lost.
  */
 export class StatementNames {
   readonly #mode: "auto" | "on" | "off";
@@ -274,12 +274,12 @@ export class StatementNames {
   }
 
   usable(direct: boolean): boolean {
-    return this.#mode === "on" || (this.#mode === "auto" && direct && this.#lost < patience);
+    return this.#mode === "on" || (this.#mode === "auto" && direct && this.#lost < maxLostNames);
   }
 
   countLost(): void {
     this.#lost++;
-    if (this.#mode === "auto" && this.#lost === patience) {
+    if (this.#mode === "auto" && this.#lost === maxLostNames) {
       this.#onEvent({ type: "statement_names.off", reason: "the server keeps losing prepared statements" });
     }
   }

@@ -4,15 +4,15 @@ import { Connection, type StatementNames, greet, makeSettings } from "./connecti
 import { ConnectionLost } from "./errors.js";
 import { type ConnectionRole, type ResolvedOptions, type Timeouts, hostLabel, hostUrls } from "./options.js";
 
-/** How much longer than the server's own timeout we wait for an answer before the connection counts as lost. */
+/** The wait for a response after the server's own timeout, before the connection counts as lost. */
 const graceMs = 2_000;
 
-/** Opens connections for a role; the caller owns what it gets. */
+/** Opens connections for a role; the caller owns them. */
 export interface ConnectionSource {
   open(role: ConnectionRole): Promise<Connection>;
 }
 
-/** Opens connections to whichever host of the URL takes writes, and remembers which one it was. */
+/** Opens connections to the host of the URL that takes writes, and remembers it. */
 export class Connector implements ConnectionSource {
   readonly #urls: readonly string[];
   readonly #options: ResolvedOptions;
@@ -27,7 +27,7 @@ export class Connector implements ConnectionSource {
     this.#names = names;
   }
 
-  /** Hosts are tried in turn, the one that served last first. */
+  /** Tries the hosts in turn, starting with the last one that worked. */
   async open(role: ConnectionRole): Promise<Connection> {
     const errors: unknown[] = [];
     for (let tried = 0; tried < this.#urls.length; tried++) {
@@ -44,7 +44,7 @@ export class Connector implements ConnectionSource {
     throw noHostServes(errors);
   }
 
-  /** For a client of the host that served last. */
+  /** For a client of the last host that worked. */
   clientConfig(url: string = this.#urls[this.#current] ?? ""): ClientConfig {
     return {
       connectionString: url,
@@ -56,7 +56,7 @@ export class Connector implements ConnectionSource {
     };
   }
 
-  /** Makes a connected client ours: the server is checked, the session's settings are made. */
+  /** Checks the server behind a connected client and makes the settings of the session. */
   async adopt(client: Client, role: ConnectionRole): Promise<Connection> {
     const { timeouts, timers } = this.#options;
     const statementMs = statementLimit(role, timeouts);
@@ -76,7 +76,7 @@ export class Connector implements ConnectionSource {
     return connection;
   }
 
-  /** Every client, from before it connects until it ended. */
+  /** Records a client from before it connects until it has ended. */
   track(client: Client): void {
     if (this.#closed) throw new ConnectionLost("the database is closed");
     this.#clients.add(client);
@@ -84,7 +84,7 @@ export class Connector implements ConnectionSource {
     client.once("end", () => this.#clients.delete(client));
   }
 
-  /** The last resort of a close that takes too long: ends whatever is open or being opened, and opens no more. */
+  /** For a close that takes too long: ends every connection that is open or being opened, and opens no more. */
   destroyAll(): void {
     this.#closed = true;
     for (const client of this.#clients) client.connection.stream.destroy();
@@ -107,13 +107,13 @@ export class Connector implements ConnectionSource {
   }
 }
 
-/** Dedicated connections are for migrations and such: work that no fence depends on and nobody can time beforehand. */
+/** Dedicated connections are for work such as migrations: no fence depends on it, and its duration is unknown. */
 function statementLimit(role: ConnectionRole, timeouts: Timeouts): DurationMs {
   if (role === "dedicated") return 0;
   return role === "pool" ? timeouts.statementMs : timeouts.hotStatementMs;
 }
 
-/** A connection that cannot be made is a lost one, whatever node or pg say of it; a refusal by the server is told as such. */
+/** A failed connect counts as a lost connection, for any error that Node.js or pg throws; a refusal by the server is reported as such. */
 export function describeConnectFailure(error: unknown, host: string): unknown {
   if (error instanceof CarillonError || error instanceof ConnectionLost) return error;
   if (!(error instanceof DatabaseError)) {
@@ -125,7 +125,7 @@ export function describeConnectFailure(error: unknown, host: string): unknown {
   return new CarillonError("database_refused", `${refused}${hint}`, { cause: error });
 }
 
-/** A name with several addresses fails with one error for each, and none of its own. */
+/** A name with several addresses fails with one error for each, and has no message itself. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
     return error.errors.map((one: unknown) => reasonOf(one)).join(", ");
@@ -133,7 +133,7 @@ function reasonOf(error: unknown): string {
 }
 
 const networkHints: ReadonlyMap<unknown, string> = new Map([
-  ["ECONNREFUSED", "; nothing listens there: is PostgreSQL running, and is this its port?"],
+  ["ECONNREFUSED", "; no server listens there: is PostgreSQL running, and is this its port?"],
   ["ENOTFOUND", "; there is no host of this name"],
   ["EAI_AGAIN", "; the name of the host could not be looked up"],
   ["ENOENT", "; there is no such socket: is PostgreSQL running?"],
@@ -144,7 +144,7 @@ function networkHint(error: unknown): string {
   return networkHints.get(code) ?? "";
 }
 
-/** Null: it is no refusal, but something else that the server said. */
+/** null: the error of the server is no refusal. */
 function refusalHint(sqlState: string): string | null {
   if (sqlState === "3D000") return "; create it, or name another in the database URL";
   if (sqlState === "28P01") return "; check user and password in the database URL";
@@ -152,7 +152,7 @@ function refusalHint(sqlState: string): string | null {
   return sqlState === "42501" ? "; the user may not connect to it" : null;
 }
 
-/** One host's reason is told as it is; of several, all reasons are told. */
+/** The error of a single host is thrown as it is; for several hosts, one error with all reasons. */
 function noHostServes(errors: readonly unknown[]): unknown {
   if (errors.length < 2) return errors[0];
   const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));

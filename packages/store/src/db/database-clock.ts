@@ -1,18 +1,18 @@
 import type { Clock, DurationMs, Instant } from "@carillon/core";
 import type { Queryable } from "./queryable.js";
 
-/** One measurement: where the database's clock stood on our monotonic one, and how long the answer took. */
+/** One measurement: the database's clock minus our monotonic one, and how long the response took. */
 export interface ClockSample {
   readonly offsetMs: DurationMs;
   readonly roundTripMs: DurationMs;
   readonly takenAt: DurationMs;
 }
 
-/** Quartz drifts by at most about this much; it decides how fast an old sample loses its worth. */
+/** The maximum drift of a quartz clock, about; it decides how fast an old sample becomes uncertain. */
 const driftPerMs = 200e-6;
-const kept = 16;
+const maxSamples = 16;
 
-/** How far the sample may be from the truth now: half its round trip, and what drift may have added since. */
+/** The maximum error of the sample now: half its round trip, and the drift since. */
 function uncertaintyMs(sample: ClockSample, at: DurationMs): DurationMs {
   return sample.roundTripMs / 2 + Math.max(0, at - sample.takenAt) * driftPerMs;
 }
@@ -20,8 +20,8 @@ function uncertaintyMs(sample: ClockSample, at: DurationMs): DurationMs {
 const statement = { text: "select extract(epoch from clock_timestamp())::float8 * 1000 as now" };
 
 /**
- * The database's clock, read without asking it: our monotonic clock plus a measured offset. The host's wall clock plays
- * no part, so it may jump. `tick` measures; somebody else paces it.
+ * The database's clock, read without a call: our monotonic clock plus a measured offset. The host's wall clock is not
+ * used, so it may jump. `tick` measures; the caller paces it.
  */
 export class DatabaseClock {
   readonly #host: Clock;
@@ -38,7 +38,7 @@ export class DatabaseClock {
     this.#onStep = onStep;
   }
 
-  /** Measures three times before the clock is first read: the first answer of a new connection is slow. */
+  /** Measures three times before the clock is first read: the first response of a new connection is slow. */
   static async start(
     source: Queryable,
     host: Clock,
@@ -54,12 +54,12 @@ export class DatabaseClock {
     return Math.floor(this.#host.monotonic() + this.#best.offsetMs);
   }
 
-  /** How far off now() may be. */
+  /** The maximum error of now(). */
   get uncertaintyMs(): DurationMs {
     return uncertaintyMs(this.#best, this.#host.monotonic());
   }
 
-  /** The host's wall clock minus the database's: what an operator should mend when it is large. */
+  /** The host's wall clock minus the database's; an operator should correct a large one. */
   get skewMs(): DurationMs {
     return this.#host.now() - this.now();
   }
@@ -72,8 +72,8 @@ export class DatabaseClock {
   }
 
   /**
-   * The sample with the least uncertainty wins. One that contradicts the best beyond what both allow means that a clock
-   * was stepped (or our host slept): what was measured before is void.
+   * The sample with the least uncertainty is used. A sample that contradicts it by more than the error of both means that a
+   * clock was stepped (or this host slept): the earlier samples are void.
    */
   #take(sample: ClockSample): void {
     const at = sample.takenAt;
@@ -84,7 +84,7 @@ export class DatabaseClock {
       this.#onStep(byMs);
       return;
     }
-    this.#samples = [...this.#samples, sample].slice(-kept);
+    this.#samples = [...this.#samples, sample].slice(-maxSamples);
     this.#best = this.#samples.reduce((a, b) => (uncertaintyMs(b, at) <= uncertaintyMs(a, at) ? b : a));
   }
 }
@@ -94,6 +94,6 @@ async function measure(source: Queryable, host: Clock): Promise<ClockSample> {
   const { rows } = await source.query<{ now: number }>(statement);
   const answered = host.monotonic();
   const [row] = rows;
-  if (row === undefined) throw new Error("the database gave no time");
+  if (row === undefined) throw new Error("the database returned no time");
   return { offsetMs: row.now - (sent + answered) / 2, roundTripMs: answered - sent, takenAt: answered };
 }

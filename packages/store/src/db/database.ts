@@ -9,19 +9,19 @@ import type { PoolLoad } from "./pool.js";
 import type { Queryable } from "./queryable.js";
 import type { TransactionOptions } from "./transaction.js";
 
-/** What the way to the server allows. What is not there has a slower replacement, never a wrong one. */
+/** The features that the connection to the server allows. A missing one has a slower replacement. */
 export interface Capabilities {
-  /** LISTEN works; otherwise polling alone carries the wake-ups. */
+  /** LISTEN works; otherwise nodes only poll. */
   readonly listen: boolean;
-  /** Session-level advisory locks work; otherwise plain leases alone say who is alive. */
+  /** Session-level advisory locks work; otherwise only leases show which nodes live. */
   readonly advisoryLocks: boolean;
   readonly preparedStatements: boolean;
 }
 
-/** How much is asked of the database by this process, now. */
+/** The load of this process on the database, now. */
 export interface DatabaseLoad {
   readonly pool: PoolLoad;
-  /** Statements without an answer yet. */
+  /** Statements without a result yet. */
   readonly hot: number;
   readonly reserved: number;
 }
@@ -45,15 +45,15 @@ export interface Database extends Queryable {
   readonly ports: { readonly clock: Clock; readonly timers: Timers; readonly random: Random };
   /** Hot single statements, pipelined over one or two dedicated connections. */
   readonly hot: Queryable;
-  /** For heartbeats: a connection that no exhausted pool can take away. */
+  /** For heartbeats: a connection of its own, which an exhausted pool does not affect. */
   readonly reserved: Queryable;
   readonly clock: DatabaseClock;
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs work on a connection of its own, direct where there is a way: migrations and other long work. */
+  /** Runs work on a connection of its own, past a pooler if there is a direct URL: migrations and other long work. */
   dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T>;
   /**
-   * Calls onNotify for each notification, onReconnect after each gap in which some may have been missed, onFirst when it is
-   * first listened. Where LISTEN cannot work it reports so and nothing will come; polling is the guarantee in any case.
+   * Calls onNotify for each notification, onReconnect after each gap in which some may have been missed, and onFirst when LISTEN is
+   * first in force. Without LISTEN it emits `listen.unavailable` and calls none of them; polling finds everything in any case.
    */
   listen(
     channel: string,
@@ -63,9 +63,9 @@ export interface Database extends Queryable {
   ): Listening;
   /** Keeps a state of a session, such as an advisory lock, on the direct connection. Needs capabilities.advisoryLocks. */
   hold(hold: Hold): Listening;
-  /** Sends a hint; one that can wait gathers with others for a few milliseconds. Never inside a transaction, never awaited, equal ones merged, a failure only reported. */
+  /** Sends a hint, outside any transaction and without a result: equal hints are merged, a failure is only an event. `canWait` collects hints for a few milliseconds. */
   notify(channel: string, hint: Hint, canWait?: boolean): void;
   waitUntilUp(): Promise<void>;
-  /** Idempotent. Connections that do not say goodbye within the limit are destroyed. */
+  /** Idempotent. Connections that do not end within the limit are destroyed. */
   close(limitMs?: DurationMs): Promise<void>;
 }

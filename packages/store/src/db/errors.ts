@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
 
-/** What a failed statement means for its caller. Decided by SQLSTATE and system error code, never by the message. */
+/** The kind of a failed statement, decided by SQLSTATE and system error code, never by the message. */
 export type PgErrorClass =
   | "transient_connection"
   | "serialization"
@@ -14,7 +14,7 @@ export type PgErrorClass =
 
 const bySqlState: ReadonlyMap<string, PgErrorClass> = new Map<string, PgErrorClass>([
   ["40001", "serialization"],
-  ["40P01", "serialization"], // deadlock: the victim may simply try again
+  ["40P01", "serialization"], // deadlock: the victim may try again
   ["23505", "unique"],
   ["23514", "check"],
   ["53100", "disk_full"],
@@ -30,7 +30,7 @@ const bySqlState: ReadonlyMap<string, PgErrorClass> = new Map<string, PgErrorCla
   ["57P05", "transient_connection"], // idle_session_timeout
 ]);
 
-/** Codes of node's sockets and resolver that mean: no connection, now. */
+/** Codes of the sockets and the resolver of Node.js that mean: no connection at present. */
 const systemCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -53,7 +53,7 @@ export function endsConnection(sqlState: string): boolean {
   return endings.has(sqlState) || sqlState.startsWith("08");
 }
 
-/** The SQLSTATE of an error from the server, looking through errors that wrap it. */
+/** The SQLSTATE of an error from the server, also if other errors wrap it. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = codeOf(error);
   if (code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !systemCodes.has(code)) return code;
@@ -77,8 +77,8 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * The connection ended, or gave no answer in time, while it was needed. What was sent last may or may not have taken
- * effect. pg gives such errors no code, so we give them a class.
+ * The connection ended, or did not respond in time, while it was needed. The last statement may or may not have taken
+ * effect. pg gives such errors no code, so they have a class.
  */
 export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
@@ -95,7 +95,7 @@ const unavailable: Readonly<Partial<Record<PgErrorClass, string>>> = {
   disk_full: "The database's disk is full",
 };
 
-/** An error as the store's callers see it: what stops every call becomes database_unavailable, the rest stays itself. */
+/** An error as callers of the store get it: one that affects every call becomes database_unavailable, others stay as they are. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof CarillonError) return error;
   const kind = classifyPgError(error);
@@ -123,7 +123,7 @@ const ofTheDatabase: ReadonlySet<PgErrorClass> = new Set<PgErrorClass>([
 /** Classes of SQLSTATE that one bad row can cause: data, constraints, limits, a trigger's refusal, a damaged row. */
 const ofData: ReadonlySet<string> = new Set(["22", "23", "54", "P0", "XX"]);
 
-/** Whether a batch failed because of what is in it, so that a part of it may succeed. */
+/** Whether a batch failed because of one of its rows, so that a part of it may succeed. */
 export function isFaultOfRows(error: unknown): boolean {
   if (error instanceof CarillonError || ofTheDatabase.has(classifyPgError(error))) return false;
   const state = sqlStateOf(error);

@@ -5,7 +5,7 @@ interface Waiter {
   readonly refuse: (error: Error) => void;
 }
 
-/** Admits at most `size` at a time, first come first served. Who waits is bounded in number and in time. */
+/** Admits at most `size` callers at a time, in the order of their calls. Waiting callers are bounded in number and in time. */
 export class Gate {
   readonly #size: number;
   readonly #maxWaiting: number;
@@ -38,7 +38,7 @@ export class Gate {
     await this.#wait(waitMs);
   }
 
-  /** Hands the place to the one that waits longest. */
+  /** Admits the caller that waits longest. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
@@ -49,7 +49,7 @@ export class Gate {
     next.admit();
   }
 
-  /** Everyone who waits fails with this error: there is nothing to wait for. */
+  /** Every waiting caller fails with this error. */
   refuseAll(error: Error): void {
     for (const waiter of this.#waiting) waiter.refuse(error);
     this.#waiting.clear();

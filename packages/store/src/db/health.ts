@@ -1,4 +1,4 @@
-import { CarillonError, type Clock, type DurationMs, type Timers } from "@carillon/core";
+import { CarillonError, type Clock, type Timers } from "@carillon/core";
 import { backoffMs, pause } from "./backoff.js";
 import type { Random, OnDatabaseEvent } from "./options.js";
 
@@ -14,8 +14,8 @@ export interface HealthOptions {
 }
 
 /**
- * Whether the database can be reached. One failed connection is a suspicion; a failed probe makes it "down", and calls
- * then fail at once instead of each waiting for its own timeout. While down, probes go on with growing, jittered pauses.
+ * Whether the database can be reached. A failed connection starts a probe; a failed probe makes the state "down", and calls
+ * then fail at once instead of each waiting for its own timeout. While down, probes continue with growing, jittered pauses.
  */
 export class Health {
   readonly #options: HealthOptions;
@@ -42,7 +42,7 @@ export class Health {
     });
   }
 
-  /** Something went wrong with a connection: find out whether it was more than that one. */
+  /** A connection failed: probes whether the database is down. */
   suspect(): void {
     if (this.#closing.signal.aborted) return;
     this.#watch ??= this.#probeUntilUp().finally(() => {
@@ -87,8 +87,3 @@ export class Health {
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }
-
-export const lockNotAvailable = "55P03";
-/** A migration or a vacuum has a table for a moment: that is no reason to send callers away. */
-export const tries = 3;
-export const pauseMs: DurationMs = 400;

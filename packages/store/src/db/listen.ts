@@ -5,15 +5,15 @@ import type { ConnectionSource } from "./connector.js";
 import type { Queryable } from "./queryable.js";
 import type { Random, OnDatabaseEvent } from "./options.js";
 
-/** A state of the session that must be there on every connection: a LISTEN, an advisory lock. */
+/** A state of the session that every new connection must get: a LISTEN, an advisory lock. */
 export interface Hold {
-  /** Makes the state on a new connection. What it throws ends the connection, and the next one tries again. */
+  /** Makes the state on a new connection. An error ends the connection, and the next one tries again. */
   readonly setUp: (session: Queryable) => Promise<void>;
-  /** Undoes it, on the connection that has it; without one there is nothing to undo there. */
+  /** Undoes it on the connection that has it; undefined: no connection has it. */
   readonly takeDown: (session: Queryable | undefined) => Promise<void>;
-  /** The state is there (again, after a gap, when `again`). */
+  /** The state is made; `again`: after a gap. */
   readonly onHeld: (again: boolean) => void;
-  /** The connection that had it is gone. */
+  /** The connection that had it has ended. */
   readonly onLost?: () => void;
 }
 
@@ -23,7 +23,7 @@ export interface DirectLineOptions {
   readonly random: Random;
   readonly onEvent: OnDatabaseEvent;
   readonly onNotification: (channel: string, payload: string) => void;
-  /** A silent connection is asked for a sign of life this often: a vanished server says no goodbye. */
+  /** The interval of pings on an idle connection: a vanished server does not close it. */
   readonly pingMs: DurationMs;
 }
 
@@ -33,8 +33,8 @@ interface HoldState {
 }
 
 /**
- * The one connection whose session means something. It is opened when the first hold is made and reopened by itself, with
- * jittered pauses, until the last hold is dropped; every hold is made again on each new connection.
+ * The one connection whose session has a state. It is opened with the first hold and reopened after a loss, with jittered
+ * pauses, until the last hold is dropped; every hold is made again on each new connection.
  */
 export class DirectLine {
   readonly #options: DirectLineOptions;
@@ -135,7 +135,7 @@ export class DirectLine {
   }
 }
 
-/** Who listens to which channel. Several may listen to one. */
+/** The listeners of each channel. */
 export class Listeners {
   readonly #byChannel = new Map<string, Map<Hold, (payload: string) => void>>();
   readonly #onEvent: OnDatabaseEvent;

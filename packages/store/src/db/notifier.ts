@@ -2,44 +2,44 @@ import type { DurationMs } from "@carillon/core";
 import type { Queryable } from "./queryable.js";
 import type { OnDatabaseEvent } from "./options.js";
 
-/** Hints that wait at most; beyond it the rest are dropped: polling finds what a hint would have told. */
+/** Hints that may wait; further ones are dropped: polling finds the same rows later. */
 const maxPending = 1_000;
 
-/** A hint may be lost, so its commit need not wait for the disk: whoever listens hears it that much sooner. */
+/** A hint may be lost, so its commit need not wait for the disk: listeners receive it sooner. */
 const statement = {
   prepared: "notifier_send",
   text:
     "with async as materialized (select set_config('synchronous_commit', 'off', true)) " +
-    "select pg_notify(c, p) from async cross join unnest($1::text[], $2::text[]) as hint(c, p)",
+    "select pg_notify(channel, payload) from async cross join unnest($1::text[], $2::text[]) as hint (channel, payload)",
 };
 
-/** What to tell; a function is asked when it is sent, so that what gathers until then is told together. */
+/** The payload of a notification; a function is called when it is sent, so that it can combine everything until then. */
 export type Hint = string | (() => readonly string[]);
 
 /**
- * How far apart statements are sent whose hints can wait. Each is a commit of its own and wakes every node that listens: beside a
- * stream of small inserts they would cost a quarter of it.
+ * The pause between statements whose hints can wait. Each is a commit and wakes every listening node: beside a stream of small inserts
+ * they would cost a quarter as much as the inserts.
  */
 export const restMs: DurationMs = 5;
 
 export interface NotifierPorts {
   readonly onEvent: OnDatabaseEvent;
-  /** Calls back when this turn's work is done. */
+  /** Calls back when the work of this turn of the event loop is done. */
   readonly soon: (work: () => void) => void;
   /** Resolves when hints that can wait may follow the last statement, or at once when the signal fires. */
   readonly rest: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Sends hints: with this turn's work done when none is being sent, otherwise all that gathered meanwhile in one statement, equal ones
- * once. Hints that can wait gather for longer, until the rest after the last statement is over or one comes that cannot.
+ * Sends hints at the end of the turn; while a statement is in progress they are collected, and the next statement sends all of them, equal
+ * ones once. Hints that can wait are collected until the pause after the last statement is over or an urgent hint is added.
  */
 export class Notifier {
   readonly #target: Queryable;
   readonly #ports: NotifierPorts;
   readonly #pending = new Map<Hint, readonly [channel: string, hint: Hint]>();
   #sending = false;
-  /** Fires when a hint comes that cannot wait. */
+  /** Fires when an urgent hint is added. */
   #hurry = new AbortController();
 
   constructor(target: Queryable, ports: NotifierPorts) {

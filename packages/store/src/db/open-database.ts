@@ -1,12 +1,12 @@
 import { CarillonError, type DurationMs, systemSoon } from "@carillon/core";
 import { loadStatements } from "../sql/statements.js";
-import { backoffMs, gaveUp, pause } from "./backoff.js";
+import { backoffMs, pause } from "./backoff.js";
 import { type Connection, type ServerFacts, StatementNames } from "./connection.js";
 import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
 import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
 import { classifyPgError, sqlStateOf, toStoreError } from "./errors.js";
-import { type DatabaseState, Health, lockNotAvailable, pauseMs, tries } from "./health.js";
+import { type DatabaseState, Health } from "./health.js";
 import { DirectLine, type Hold, Listeners } from "./listen.js";
 import { type Hint, Notifier, restMs } from "./notifier.js";
 import { type DatabaseOptions, type ResolvedOptions, resolveOptions } from "./options.js";
@@ -27,7 +27,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     const first = reserved === undefined ? connections.pool.use(async (lent) => lent) : reserved.connection();
     const server = factsOf(await first);
-    const lasting = resolved.directUrl === undefined ? server : await lookAt(connections.direct);
+    const lasting = resolved.directUrl === undefined ? server : await factsBehind(connections.direct);
     const capabilities = {
       listen: lasting.direct && connections.listen,
       advisoryLocks: lasting.direct && connections.listen,
@@ -42,14 +42,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function lookAt(source: ConnectionSource): Promise<ServerFacts> {
+async function factsBehind(source: ConnectionSource): Promise<ServerFacts> {
   const connection = await source.open("direct");
   await connection.dismiss();
   return factsOf(connection);
 }
 
 function factsOf({ facts }: Connection): ServerFacts {
-  if (facts === undefined) throw new Error("a connection was used before its server was looked at");
+  if (facts === undefined) throw new Error("a connection was used before its server was checked");
   return facts;
 }
 
@@ -131,7 +131,7 @@ class OpenDatabase implements Database {
     statement: SqlText,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> {
-    return this.#again(defaultRetries, isDeadlock, () =>
+    return this.#retry(defaultRetries, isDeadlock, () =>
       this.#borrow((connection) => connection.query<Row>(statement, values)),
     );
   }
@@ -145,13 +145,13 @@ class OpenDatabase implements Database {
     };
     const { retries = defaultRetries } = options;
     const isSafe = (error: unknown): boolean => mayRetry(error, options);
-    return this.#again(retries, isSafe, () =>
+    return this.#retry(retries, isSafe, () =>
       this.#borrow((connection) => runTransaction(connection, work, options, limits)),
     );
   }
 
-  /** Does it again after errors that left no trace. */
-  async #again<T>(retries: number, isSafe: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+  /** Repeats the work after errors that left no effect. */
+  async #retry<T>(retries: number, isSafe: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
     const { timers, random, onEvent } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -230,7 +230,7 @@ class OpenDatabase implements Database {
     let turn = 0;
     return {
       query: <Row extends object>(statement: SqlText, values?: readonly unknown[]): Promise<QueryResult<Row>> =>
-        this.#again(defaultRetries, isDeadlock, () =>
+        this.#retry(defaultRetries, isDeadlock, () =>
           this.#guard(() => {
             const session = sessions[turn++ % sessions.length];
             if (session === undefined) throw new Error("there is no session");
@@ -250,25 +250,25 @@ class OpenDatabase implements Database {
     return this.#guard(() => this.#connections.pool.use(borrow));
   }
 
-  /** Refuses at once while the database is down, and turns what comes back into the store's errors. */
+  /** Refuses at once while the database is down, and turns errors of the driver into those of the store. */
   async #guard<T>(call: () => Promise<T>): Promise<T> {
     this.#health.assertUp();
     try {
       return await call();
     } catch (error) {
-      const told = toStoreError(error);
-      if (isOutage(told)) this.#health.suspect();
-      throw told;
+      const storeError = toStoreError(error);
+      if (isOutage(storeError)) this.#health.suspect();
+      throw storeError;
     }
   }
 }
 
-/** A statement alone that was the victim of a deadlock has left no trace. */
+/** A statement outside a transaction that was the victim of a deadlock had no effect. */
 function isDeadlock(error: unknown): boolean {
   return classifyPgError(error) === "serialization";
 }
 
-/** Whether an error says that the database as a whole may be out of reach. A full disk or too many connections do not. */
+/** Whether an error means that the whole database may be unreachable. A full disk or too many connections do not. */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof CarillonError)) return false;
   if (error.code === "database_refused") return true;
@@ -277,17 +277,17 @@ function isOutage(error: unknown): boolean {
 }
 
 export interface WaitOptions {
-  /** How long to go on trying. */
+  /** How long to try. */
   readonly deadlineMs: DurationMs;
-  /** Called before each wait, with what is wrong and how long the wait may still last. */
+  /** Called before each wait, with the error and how long the wait may still last. */
   readonly onWait?: (message: string, leftMs: DurationMs) => void;
   /** Ends the waiting early. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Opens the database, waiting for one that cannot be reached yet. What waiting cannot mend (a wrong password, a server
- * that is too old) is thrown at once.
+ * Opens the database and waits for one that cannot be reached yet. An error that waiting cannot repair (a wrong password, a
+ * server that is too old) is thrown at once.
  */
 export async function waitForDatabase(options: DatabaseOptions, wait: WaitOptions): Promise<Database> {
   const { clock, timers, random } = options;
@@ -298,14 +298,24 @@ export async function waitForDatabase(options: DatabaseOptions, wait: WaitOption
     } catch (error) {
       if (!(error instanceof CarillonError) || error.code !== "database_unavailable") throw error;
       const leftMs = deadline - clock.monotonic();
-      if (leftMs <= 0 || wait.signal?.aborted === true) throw gaveUp(error, wait.deadlineMs);
+      if (leftMs <= 0 || wait.signal?.aborted === true) throw timedOut(error, wait.deadlineMs);
       wait.onWait?.(error.message, leftMs);
       await pause(Math.min(leftMs, backoffMs(attempt, random)), timers, wait.signal);
     }
   }
 }
 
-/** Asks whether the tables that calls write to can be written to. Waits for nobody's lock, and keeps nobody waiting. */
+function timedOut(last: CarillonError, deadlineMs: DurationMs): CarillonError {
+  const seconds = Math.round(deadlineMs / 1000);
+  return new CarillonError("database_unavailable", `Gave up after ${seconds} s. ${last.message}`, { cause: last });
+}
+
+const lockNotAvailable = "55P03";
+/** A migration or a vacuum locks a table for a moment: that is no reason to refuse callers. */
+const probeTries = 3;
+const probePauseMs: DurationMs = 400;
+
+/** Checks whether the tables that calls write to can be written to. It waits for no lock, and makes no other session wait. */
 export function writeProbe(database: Pick<Database, "schema" | "reserved" | "ports">): () => Promise<boolean> {
   const statement = loadStatements(database.schema).get("health.can_write");
   return async () => {
@@ -315,9 +325,9 @@ export function writeProbe(database: Pick<Database, "schema" | "reserved" | "por
         return true;
       } catch (error) {
         if (sqlStateOf(error) !== lockNotAvailable) throw error;
-        if (attempt === tries) return false;
+        if (attempt === probeTries) return false;
       }
-      await pause(pauseMs, database.ports.timers);
+      await pause(probePauseMs, database.ports.timers);
     }
   };
 }

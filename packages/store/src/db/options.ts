@@ -46,7 +46,7 @@ export interface DatabaseOptions {
   readonly onEvent?: OnDatabaseEvent;
 }
 
-/** How the budget of connections is spent. */
+/** How the connections are divided. */
 export interface ConnectionBudget {
   readonly pool: number;
   readonly hot: number;
@@ -78,7 +78,7 @@ export interface ResolvedOptions extends DatabaseOptions {
 export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   assertSchemaName(options.schema);
   if ((options.url === undefined) === (options.pool === undefined)) {
-    throw new CarillonError("database_url_invalid", "Give either a database URL or a pool, not both and not neither.");
+    throw new CarillonError("database_url_invalid", "Give either a database URL or a pool.");
   }
   return {
     ...options,
@@ -93,8 +93,8 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
 const shape = /^(postgres(?:ql)?:\/\/)(?:(.*)@)?([^/?@]*)([/?].*)?$/s;
 
 /**
- * The hosts of a database URL, each as a URL of its own: `postgres://u:p@a:5432,b:5433/db` names two. pg knows one host
- * per URL; which of ours takes writes is found when connecting. Messages never repeat the URL: it holds a password.
+ * The hosts of a database URL, each as a URL: `postgres://u:p@a:5432,b:5433/db` names two. pg takes one host per URL; the
+ * connector finds the one that takes writes. Messages never repeat the URL: it contains a password.
  */
 export function hostUrls(url: string): readonly string[] {
   const [, scheme, user, hosts, rest = ""] = shape.exec(url) ?? [];
@@ -136,7 +136,7 @@ function assertUrl(url: string): void {
 /** A number in [0, 1). */
 export type Random = () => number;
 
-/** What the plumbing has to say. Logs and metrics subscribe; tests wait for it. */
+/** Events of the connections. Logs and metrics subscribe; tests wait for them. */
 export type DatabaseEvent =
   | { readonly type: "database.down"; readonly reason: unknown }
   | { readonly type: "database.up"; readonly downMs: DurationMs }
@@ -151,5 +151,5 @@ export type DatabaseEvent =
 
 export type OnDatabaseEvent = (event: DatabaseEvent) => void;
 
-/** Which connection an event is about. */
+/** The role of a connection. */
 export type ConnectionRole = "pool" | "hot" | "reserved" | "direct" | "dedicated";

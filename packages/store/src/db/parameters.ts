@@ -10,29 +10,36 @@ export function jsonOrNull(value: object | undefined): string | null {
 }
 
 /**
- * Rows to one array per column, which is what `unnest` takes, each as PostgreSQL reads it: pg would do the same element by
- * element, at several times the cost, and a batch has tens of thousands of elements. Most columns of a batch repeat one value.
+ * Rows to one array per column, by the names of the statement's parameters, as `unnest` takes them, in PostgreSQL's text form: pg would make it element by element, at
+ * several times the cost, and a batch has tens of thousands of elements. Most columns of a batch repeat one value.
  */
-export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => Element>): string[] {
-  return pick.map((of) => {
-    let last: Element | undefined;
-    let lastText = "";
-    const texts: string[] = [];
-    for (const row of rows) {
-      const value = of(row);
-      if (value !== last) {
-        last = value;
-        lastText = element(value);
-      }
-      texts.push(lastText);
+export function namedColumns<Row, Name extends string>(
+  rows: readonly Row[],
+  pick: Readonly<Record<Name, (row: Row) => Element>>,
+): Record<Name, string> {
+  const named = {} as Record<Name, string>;
+  for (const name in pick) named[name] = column(rows, pick[name]);
+  return named;
+}
+
+function column<Row>(rows: readonly Row[], read: (row: Row) => Element): string {
+  let last: Element | undefined;
+  let lastText = "";
+  const texts: string[] = [];
+  for (const row of rows) {
+    const value = read(row);
+    if (value !== last) {
+      last = value;
+      lastText = element(value);
     }
-    return `{${texts.join(",")}}`;
-  });
+    texts.push(lastText);
+  }
+  return `{${texts.join(",")}}`;
 }
 
 type Element = string | number | boolean | null;
 
-/** Ids, instants, words: nothing that an array's syntax could mistake for something else. */
+/** Ids, instants, words: text that needs no quotes in an array. */
 const plain = /^[\w:.+-]+$/;
 const escaped = /["\\]/g;
 
@@ -54,7 +61,7 @@ function timestampText(instant: Instant): string {
 
 /**
  * An instant as a timestamptz parameter, in whole milliseconds. A Date would be written in the host's time zone, digit by digit.
- * The last one is remembered: in a herd one instant stands in thousands of rows.
+ * The last one is remembered: a herd has the same instant in thousands of rows.
  */
 export function timestampParam(instant: Instant): string {
   const whole = Math.trunc(instant);
@@ -74,16 +81,16 @@ export function jsonParam(value: unknown): string {
   return storableJson(value instanceof JsonText ? value.text : JSON.stringify(value ?? null));
 }
 
-/** What PostgreSQL cannot hold becomes U+FFFD: a handler's odd message must not keep its run from ending. */
+/** A character that PostgreSQL cannot store becomes U+FFFD: an odd message of a handler must not keep its run from ending. */
 export function storableJson(text: string): string {
   if (!text.includes("\\u")) return text;
   return text.replace(refusedEscape, (escape) => (escape === "\\\\" ? escape : "\\ufffd"));
 }
 
 /**
- * Arrays as PostgreSQL sends and takes them in its binary form: pg passes a Buffer on as it is. To read a uuid, an instant or a number
- * from text costs PostgreSQL several times as much, and a batch has hundreds of each. Only for connections of our own: what a user's
- * client makes of a Buffer is its own affair.
+ * Arrays in the binary form of PostgreSQL: pg sends a Buffer as it is. To read a uuid, an instant or a number from text costs
+ * PostgreSQL several times as much, and a batch has hundreds of each. Only for Carillon's own connections: a user's client may treat
+ * a Buffer differently.
  */
 const uuidType = 2950;
 const bigintType = 20;
@@ -175,7 +182,7 @@ function arrayOf(type: number, length: number, width: number): { buffer: Buffer;
   return { buffer: emptyArray(type, length, length * step), step };
 }
 
-/** With room for its elements, each of which has its length before it. */
+/** With room for the elements, each of which is preceded by its length. */
 function emptyArray(type: number, length: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(length === 0 ? emptyBytes : headerBytes + bytes);
   buffer.writeInt32BE(type, 8);
@@ -193,7 +200,7 @@ for (let value = 0; value < 16; value++) {
   nibbles[value.toString(16).charCodeAt(0)] = value;
   nibbles[value.toString(16).toUpperCase().charCodeAt(0)] = value;
 }
-/** Where the pairs of digits stand in a uuid's text. */
+/** The positions of the pairs of digits in a uuid's text. */
 const pairs = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 function writeUuid(buffer: Buffer, at: number, id: string): void {
@@ -210,7 +217,7 @@ function writeUuid(buffer: Buffer, at: number, id: string): void {
 
 const made = new WeakMap<readonly number[], Buffer>();
 
-/** Shards as a parameter. A node asks by the same array of a thousand, again and again: it is made once for as long as that array is used. */
+/** Shards as a parameter. A node sends the same array of a thousand shards again and again: its Buffer is made once per array. */
 export function shardArray(shards: readonly number[]): Buffer {
   let buffer = made.get(shards);
   if (buffer === undefined) made.set(shards, (buffer = smallintArray(shards)));

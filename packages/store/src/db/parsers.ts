@@ -17,11 +17,11 @@ export function parseTimestamp(value: string): number {
   return last;
 }
 
-/** The last one is remembered: what was queued together is due at one instant, which stands in thousands of rows. */
+/** The last one is remembered: runs that were queued together have the same due time in thousands of rows. */
 let lastText: string | null = null;
 let last = 0;
 
-/** Our sessions speak UTC, and a window load brings hundreds of thousands of instants: 2026-11-12 08:30:00[.123456]+00. */
+/** Carillon's sessions use UTC, and the load of a window has hundreds of thousands of instants: 2026-11-12 08:30:00[.123456]+00. */
 function parseUtc(value: string): number | null {
   const end = value.length - 3;
   const isUtc = end >= 19 && value.endsWith("+00") && value[4] === "-" && value[10] === " " && value[13] === ":";
@@ -92,8 +92,7 @@ const arrayOf =
           .map((item) => (item === "NULL" ? null : parse(item.replaceAll('"', ""))));
 
 /**
- * By type OID: what our statements return is read the same way even where the hosting application changed pg's
- * process-wide parsers. date, timestamp and numeric stay text: pg reads the first two in the host's time zone.
+ * By type OID: results are read in the same way even if the hosting application changed pg's process-wide parsers. date, timestamp and numeric stay text: pg reads the first two in the host's time zone.
  */
 const parsers: readonly (readonly [oid: number, parser: TextParser])[] = [
   [16, (value) => value === "t"],

@@ -9,7 +9,7 @@ import { type ConnectionRole, type ResolvedOptions, spendBudget } from "./option
 /** Calls that may wait for a connection, for each connection of the pool. More would only time out. */
 const waitingPerConnection = 100;
 
-/** What is lent out now. */
+/** The connections that are in use now. */
 export interface PoolLoad {
   readonly limit: number;
   readonly busy: number;
@@ -25,7 +25,7 @@ export interface ConnectionPool {
   close(): Promise<void>;
 }
 
-/** Our own pool over pg's: new clients go to the host that takes writes, and are checked and set up before use. */
+/** Carillon's own pool, made of pg's: new clients connect to the host that takes writes, and are checked and set up before use. */
 class OwnPool implements ConnectionPool {
   readonly #pool: Pool;
   readonly #gate: Gate;
@@ -42,7 +42,7 @@ class OwnPool implements ConnectionPool {
     }
     this.#size = size;
     this.#acquireMs = options.timeouts.acquireMs;
-    // Who waits, waits at our gate, which is bounded; so the pool itself never queues, and its errors are of connecting.
+    // Callers wait at this gate, which is bounded, so the pool itself never queues, and all its errors are connect errors.
     this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
     this.#pool = new Pool({
       max: size,
@@ -94,14 +94,14 @@ class OwnPool implements ConnectionPool {
   }
 }
 
-/** Where each kind of connection comes from, and how many there may be. */
+/** The source of each kind of connection, and how many there may be. */
 export interface Connections {
   readonly pool: ConnectionPool;
   /** For the reserved and the hot connections. */
   readonly source: ConnectionSource;
-  /** For what needs a lasting session: the direct URL where one is given. */
+  /** For features of a lasting session; the direct URL if one is given. */
   readonly direct: ConnectionSource;
-  /** 0: hot statements go through the pool. */
+  /** 0: hot statements use the pool. */
   readonly hot: number;
   /** False: the pool is too small to give a connection away for heartbeats. */
   readonly reserve: boolean;
@@ -131,7 +131,7 @@ export function planConnections(options: ResolvedOptions, names: StatementNames)
   };
 }
 
-/** The application's pool is its budget: we keep connections of it only while enough remain for everything else. */
+/** The application's pool is the budget: connections of it are kept only if enough remain for all other calls. */
 function fromLentPool(pool: LentPool, direct: Connector | undefined, size: number): Connections {
   return {
     pool,
@@ -145,8 +145,8 @@ function fromLentPool(pool: LentPool, direct: Connector | undefined, size: numbe
 }
 
 /**
- * The application's own pool (library mode). Its size, its clients' settings and its end are the application's: we make
- * no session settings, and what we borrow for good is destroyed on return, so that no LISTEN stays behind.
+ * The application's own pool (library mode). The application decides its size, its clients' settings and its end: no
+ * session settings are made here, and a connection that was kept is destroyed on return, so that no LISTEN stays behind.
  */
 class LentPool implements ConnectionPool, ConnectionSource {
   readonly #pool: Pool;
@@ -160,7 +160,7 @@ class LentPool implements ConnectionPool, ConnectionSource {
     this.#options = options;
     this.#names = names;
     const { max: size } = pool.options;
-    // The pool's own queue has no bound: of ours, no more stand in it than it could serve at a time.
+    // The pool's own queue has no bound: the gate admits no more callers than the pool has connections.
     this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
   }
 
@@ -186,14 +186,14 @@ class LentPool implements ConnectionPool, ConnectionSource {
 
   async open(role: ConnectionRole): Promise<Connection> {
     const { client, connection } = await this.#borrow();
-    // The pool forgets a client that it lent for good only when it comes back, dead or alive.
+    // The pool forgets a client that was kept only when it is released, alive or not.
     client.once("end", () => client.release(true));
     if (role === "dedicated") connection.limitAnswers(0);
     this.#options.onEvent({ type: "connection.opened", role, host: "the application's pool" });
     return connection;
   }
 
-  /** The application ends what it began. */
+  /** The application ends its own pool. */
   async close(): Promise<void> {}
 
   async #borrow(): Promise<{ client: PoolClient; connection: Connection }> {
@@ -212,7 +212,7 @@ class LentPool implements ConnectionPool, ConnectionSource {
     }
   }
 
-  /** The application may use all of its connections for as long as it likes: nobody of ours waits for ever. */
+  /** The application may use all of its connections without a time limit, so the wait has one. */
   #connect(limitMs: DurationMs): Promise<PoolClient> {
     const { timers } = this.#options;
     const { promise, resolve, reject } = pending<PoolClient>();

@@ -1,9 +1,9 @@
-/** What can be executed: a loaded Statement, or plain text, which is parsed anew at each call. */
+/** A loaded Statement, or plain text, which the server parses at each call. */
 export interface SqlText {
   readonly name?: string;
   readonly text: string;
   readonly prepared?: string;
-  /** Rows as arrays of their columns, in the order of the statement: many rows of many columns cost a third of what objects do. */
+  /** Rows as arrays of their columns, in the order of the statement: many rows with many columns cost a third of objects. */
   readonly rowMode?: "array";
 }
 
@@ -13,9 +13,9 @@ export interface QueryResult<Row> {
 }
 
 /**
- * Something that takes statements: the pool, a dedicated connection, or a transaction. Values are bound as pg binds
- * them, with one trap: a JS array is sent as a PostgreSQL array, so a value for json or jsonb must be stringified first.
- * Rows come back with the parsers of parsers.ts whatever pool they travel through.
+ * Executes statements: the pool, a dedicated connection, or a transaction. Values are bound as pg binds them, with one
+ * trap: a JS array is sent as a PostgreSQL array, so a value for json or jsonb must be stringified first. Rows are read by
+ * the parsers of parsers.ts, in an application's own pool too.
  */
 export interface Queryable {
   query<Row extends object = Record<string, unknown>>(

@@ -35,7 +35,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Looks for settings that weaken what the product promises; for `doctor` and for the log at start. */
+/** Returns the settings that weaken a promise of the product; for `doctor` and for the log at start. */
 export async function serverWarnings(database: Queryable, poolSize: number): Promise<readonly ServerWarning[]> {
   const names = [...rules.map(({ setting }) => setting), "max_connections", "superuser_reserved_connections"];
   const { rows } = await database.query<{ name: string; value: string }>(
@@ -54,6 +54,6 @@ function connectionWarning(values: ReadonlyMap<string, string>, poolSize: number
   const value = values.get("max_connections") ?? "";
   const usable = Number(value) - Number(values.get("superuser_reserved_connections"));
   if (usable >= 2 * poolSize) return [];
-  const message = `The server takes ${usable} connections and this node may open ${poolSize}: a second node, or a rolling restart, would find none left. Raise max_connections or lower the pool size.`;
+  const message = `The server takes ${usable} connections and this node may open ${poolSize}: a second node, or a rolling restart, would find none free. Raise max_connections or lower the pool size.`;
   return [{ setting: "max_connections", value, message }];
 }

@@ -4,7 +4,7 @@ import type { ConnectionSource } from "./connector.js";
 import type { ConnectionRole, OnDatabaseEvent } from "./options.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
 
-/** Statements that may wait for their answers; more would only add to the memory and to each other's latency. */
+/** Statements that may wait for their results; more would only cost memory and latency. */
 const maxInFlight = 1_000;
 
 /** One dedicated connection, opened at first use and again at the first use after a loss. */
@@ -23,7 +23,7 @@ export class Session implements Queryable {
     this.#onEvent = onEvent;
   }
 
-  /** Statements without an answer yet. */
+  /** Statements without a result yet. */
   get waiting(): number {
     return this.#inFlight;
   }
@@ -51,8 +51,8 @@ export class Session implements Queryable {
   }
 
   /**
-   * Whether the server answers and takes writes. An old connection may fail for reasons of its own; only a new one, which
-   * looks for the host that takes writes, decides.
+   * Checks that the server responds and takes writes. An old connection may fail for another reason; only a new one, which
+   * searches for the host that takes writes, decides.
    */
   async check(): Promise<void> {
     const connection = await this.connection();

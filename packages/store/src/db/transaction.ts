@@ -5,9 +5,9 @@ import type { QueryResult, Queryable, SqlText } from "./queryable.js";
 
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
-  /** Tries after the first, for what certainly left no trace: serialization failures and deadlocks. 3 by default. */
+  /** Tries after the first, for failures that had no effect: serialization failures and deadlocks. 3 by default. */
   readonly retries?: number;
-  /** Also tries again after a lost connection: only for work that does no harm when its first commit went through. */
+  /** Also tries again after a lost connection: only for work that may be done twice, since the first commit may have succeeded. */
   readonly repeatable?: boolean;
   /** For the whole of one try. */
   readonly timeoutMs?: DurationMs;
@@ -27,8 +27,8 @@ export interface TransactionLimits {
 }
 
 /**
- * Runs `work` once between BEGIN and COMMIT. Whatever it throws rolls back. BEGIN is awaited before the first statement
- * goes out: were it refused, a statement sent behind it would commit alone.
+ * Runs `work` once between BEGIN and COMMIT; an error rolls back. BEGIN is awaited before the first statement is sent:
+ * if it were refused, a statement sent behind it would commit alone.
  */
 export async function runTransaction<T>(
   connection: Connection,
@@ -60,7 +60,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** The server's own timeout should come first; ours is for servers that have none, and for a silent network. */
+/** The server's own timeout is shorter; this one is for servers without one, and for a network that drops packets. */
 const clientGraceMs = 1_000;
 const firstWithTransactionTimeout = 170_000;
 
@@ -87,7 +87,7 @@ async function rollBack(connection: Connection): Promise<void> {
   }
 }
 
-/** Statements of one open transaction; refused once it is over, so that a forgotten await cannot write outside it. */
+/** Takes statements of one open transaction and refuses them after its end, so that a forgotten await cannot write outside it. */
 class OpenTransaction implements Queryable {
   readonly #connection: Connection;
   #over = false;

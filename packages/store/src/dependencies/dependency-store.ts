@@ -8,7 +8,7 @@ import {
   noteLimits,
   timeOfUuid,
 } from "@carillon/core";
-import { columns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
+import { namedColumns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
@@ -80,7 +80,7 @@ export interface DependencyStore {
   detach(tx: Queryable, upstreamId: string): Promise<string[]>;
   /** Whether one of the upstream jobs waits for this one; no other transaction changes dependencies of the namespace meanwhile. */
   leadsTo(tx: Queryable, namespaceId: number, upstreamIds: readonly string[], jobId: string): Promise<boolean>;
-  neighbours(db: Queryable, jobId: string, most: number): Promise<Neighbour[]>;
+  neighbours(db: Queryable, jobId: string, max: number): Promise<Neighbour[]>;
   ofJobs(tx: Queryable, jobIds: readonly string[]): Promise<Dependency[]>;
 }
 
@@ -111,106 +111,114 @@ const maxBytes = 4_194_304;
 
 export function dependencyStore(statements: Statements): DependencyStore {
   const resolve = statements.get("dependency.resolve");
-  const markUpstream = statements.get("dependency.feed");
+  const markUpstream = statements.get("dependency.mark_upstream");
   const link = statements.get("dependency.link");
   const unlink = statements.get("dependency.unlink");
   const detach = statements.get("dependency.detach");
-  const alone = statements.get("dependency.alone");
+  const lockNamespace = statements.get("dependency.lock_namespace");
   const leadsTo = statements.get("dependency.leads_to");
-  const ofJob = statements.get("dependency.of_job");
-  const ofJobs = statements.get("dependency.of_jobs");
+  const ofJob = statements.get("dependency.list_neighbours");
+  const ofJobs = statements.get("dependency.list");
   return {
     async resolve(tx, namespaceId, { ids, keys }) {
-      return (await tx.query<{ id: string; key: string | null }>(resolve, [namespaceId, ids, keys])).rows;
+      const values = resolve.values({ namespaceId, ids, keys });
+      return (await tx.query<{ id: string; key: string | null }>(resolve, values)).rows;
     },
     async markUpstream(tx, upstreamIds) {
-      return (await tx.query<{ job_id: string }>(markUpstream, [upstreamIds])).rows.map((row) => row.job_id);
+      const values = markUpstream.values({ jobIds: upstreamIds });
+      return (await tx.query<{ job_id: string }>(markUpstream, values)).rows.map((row) => row.job_id);
     },
     async link(tx, dependencies) {
-      if (dependencies.length > 0) await tx.query(link, linkParameters(dependencies));
+      if (dependencies.length > 0) await tx.query(link, link.values(linkColumns(dependencies)));
     },
     async unlink(tx, jobIds) {
-      if (jobIds.length > 0) await tx.query(unlink, [jobIds]);
+      if (jobIds.length > 0) await tx.query(unlink, unlink.values({ jobIds }));
     },
     async detach(tx, upstreamId) {
-      return (await tx.query<{ job_id: string }>(detach, [upstreamId])).rows.map((row) => row.job_id);
+      const values = detach.values({ upstreamId });
+      return (await tx.query<{ job_id: string }>(detach, values)).rows.map((row) => row.job_id);
     },
     async leadsTo(tx, namespaceId, upstreamIds, jobId) {
-      await tx.query(alone, [namespaceId]);
-      return (await tx.query<{ leads: boolean }>(leadsTo, [upstreamIds, jobId])).rows[0]?.leads ?? false;
+      await tx.query(lockNamespace, lockNamespace.values({ namespaceId }));
+      const values = leadsTo.values({ upstreamIds, jobId });
+      return (await tx.query<{ leads: boolean }>(leadsTo, values)).rows[0]?.leads ?? false;
     },
-    async neighbours(db, jobId, most) {
-      return (await db.query<NeighbourRow>(ofJob, [jobId, most])).rows.map(toNeighbour);
+    async neighbours(db, jobId, max) {
+      return (await db.query<NeighbourRow>(ofJob, ofJob.values({ jobId, max }))).rows.map(toNeighbour);
     },
     async ofJobs(tx, jobIds) {
-      return (await tx.query<DependencyRow>(ofJobs, [jobIds])).rows.map(toDependency);
+      return (await tx.query<DependencyRow>(ofJobs, ofJobs.values({ jobIds }))).rows.map(toDependency);
     },
   };
 }
 
 export function upstreamEndStore(statements: Statements): UpstreamEndStore {
-  const any = statements.get("dependency.any");
-  const waitingJobs = statements.get("dependency.open_jobs");
-  const list = statements.get("dependency.events");
-  const pending = statements.get("dependency.parked");
-  const remove = statements.get("dependency.told");
-  const saveProgress = statements.get("dependency.meet");
-  const defer = statements.get("dependency.park");
-  const release = statements.get("dependency.release");
+  const any = statements.get("upstream_end.has_any");
+  const waitingJobs = statements.get("upstream_end.find_waiting_jobs");
+  const list = statements.get("upstream_end.list");
+  const pending = statements.get("upstream_end.count");
+  const remove = statements.get("upstream_end.delete");
+  const saveProgress = statements.get("dependency.save_progress");
+  const defer = statements.get("upstream_end.defer");
+  const release = statements.get("upstream_end.release");
   return {
     async hasAny(db) {
       return (await db.query<{ is_used: boolean }>(any)).rows[0]?.is_used ?? false;
     },
     async waitingJobs(db, shards, limit) {
-      const of = shards === null ? null : shardArray(shards);
-      return (await db.query<{ job_id: string }>(waitingJobs, [of, limit])).rows.map((row) => row.job_id);
+      const values = waitingJobs.values({ shards: shards === null ? null : shardArray(shards), limit });
+      return (await db.query<{ job_id: string }>(waitingJobs, values)).rows.map((row) => row.job_id);
     },
     async list(tx, jobIds, limit, bytes = maxBytes) {
-      return (await tx.query<EndRow>(list, [jobIds, limit, bytes])).rows.map(toEnd);
+      return (await tx.query<EndRow>(list, list.values({ jobIds, limit, maxBytes: bytes }))).rows.map(toEnd);
     },
     async delete(tx, ends) {
       if (ends.length === 0) return;
-      const values = columns(ends, [(end) => end.jobId, (end) => end.position, (end) => end.runId]);
-      const { rowCount } = await tx.query(remove, values);
+      const processed = namedColumns(ends, {
+        jobIds: (end) => end.jobId,
+        positions: (end) => end.position,
+        runIds: (end) => end.runId,
+      });
+      const { rowCount } = await tx.query(remove, remove.values(processed));
       if (rowCount !== ends.length)
         throw new Error(`${rowCount} of ${ends.length} ends of jobs that this transaction holds were deleted`);
     },
     async saveProgress(tx, dependencies) {
-      if (dependencies.length > 0) await tx.query(saveProgress, progressParameters(dependencies));
+      if (dependencies.length > 0) await tx.query(saveProgress, saveProgress.values(progressColumns(dependencies)));
     },
     async defer(tx, jobIds) {
-      if (jobIds.length > 0) await tx.query(defer, [jobIds]);
+      if (jobIds.length > 0) await tx.query(defer, defer.values({ jobIds }));
     },
     async pending(db, jobId) {
-      return toPending((await db.query<PendingRow>(pending, [jobId])).rows[0]);
+      return toPending((await db.query<PendingRow>(pending, pending.values({ jobId }))).rows[0]);
     },
     async release(tx, jobId, choice) {
-      const [row] = (await tx.query<PendingRow & { of: number }>(release, [jobId, choice])).rows;
-      return { count: row?.of ?? 0, dropped: toPending(row) };
+      const [row] = (await tx.query<PendingRow & { total: number }>(release, release.values({ jobId, choice }))).rows;
+      return { count: row?.total ?? 0, dropped: toPending(row) };
     },
   };
 }
 
-function linkParameters(dependencies: readonly NewDependency[]): unknown[] {
-  return columns(dependencies, [
-    (one) => one.jobId,
-    (one) => one.position,
-    (one) => one.namespaceId,
-    (one) => one.shard,
-    (one) => one.upstreamId,
-    (one) => one.on,
-    (one) => one.when,
-  ]);
+function linkColumns(dependencies: readonly NewDependency[]) {
+  return namedColumns(dependencies, {
+    jobIds: (one) => one.jobId,
+    positions: (one) => one.position,
+    namespaceIds: (one) => one.namespaceId,
+    shards: (one) => one.shard,
+    upstreamIds: (one) => one.upstreamId,
+    onStatuses: (one) => one.on,
+    conditions: (one) => one.when,
+  });
 }
 
-function progressParameters(dependencies: readonly Dependency[]): unknown[] {
-  return columns(dependencies, [
-    (one) => one.jobId,
-    (one) => one.position,
-    (one) => one.metRunId,
-    (one) => timestampOrNull(one.metAt),
-    (one) => timestampOrNull(one.lastEndAt),
-  ]);
+function progressColumns(dependencies: readonly Dependency[]) {
+  return namedColumns(dependencies, {
+    jobIds: (one) => one.jobId,
+    positions: (one) => one.position,
+    metRunIds: (one) => one.metRunId,
+    metAt: (one) => timestampOrNull(one.metAt),
+    seenAt: (one) => timestampOrNull(one.lastEndAt),
+  });
 }
 
 interface DependencyRow {
@@ -322,16 +330,17 @@ export interface UpstreamReads {
 const clockSlackMs = 3_600_000;
 
 export function upstreamReads(db: Queryable, statements: Statements): UpstreamReads {
-  const trigger = statements.get("dependency.trigger_of");
-  const runs = statements.get("dependency.upstream_runs");
+  const trigger = statements.get("upstream_run.trigger");
+  const runs = statements.get("upstream_run.list");
   return {
     async trigger(namespaceId, runId) {
-      const values = [namespaceId, runId, notBefore([runId])];
+      const values = trigger.values({ namespaceId, runId, notBefore: notBefore([runId]) });
       return (await db.query<{ trigger: string }>(trigger, values)).rows[0]?.trigger ?? null;
     },
     async runs(namespaceId, runIds) {
       if (runIds.length === 0) return [];
-      const values = [namespaceId, runIds, notBefore(runIds), noteLimits.valueBytes];
+      const limits = { notBefore: notBefore(runIds), maxBytes: noteLimits.valueBytes };
+      const values = runs.values({ namespaceId, runIds, ...limits });
       const found = new Map((await db.query<UpstreamRow>(runs, values)).rows.map((row) => [row.id, toUpstream(row)]));
       return runIds.flatMap((id) => found.get(id) ?? []);
     },

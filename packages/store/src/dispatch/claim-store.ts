@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import { columns, jsonParam, storableJson, timestampParam } from "../db/parameters.js";
+import { jsonParam, namedColumns, storableJson, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { AttemptRecord } from "../runs/run-reads.js";
 import { type EndedRow, type EndedRuns, type GivenBackRun, type Queued, toEnded } from "../runs/run-store.js";
@@ -20,7 +20,7 @@ export interface WaitingRun {
   readonly id: string;
   readonly shard: number;
   readonly runAt: Instant;
-  /** It was cancelled: it must not be tried again. */
+  /** It was cancelled: it gets no further attempt. */
   readonly isStopped: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface StrictClaim {
   readonly queue: string;
   /** The lanes of the queue that the session serves. */
   readonly lanes: readonly number[];
-  /** The lanes of which a run may only be tried, for a breaker of which no other run is tried. */
+  /** The lanes from which a run may only be claimed as the probe of a half-open breaker. */
   readonly trials: readonly { readonly lane: number; readonly breaker: string }[];
 }
 
@@ -75,9 +75,9 @@ export interface ClaimStore {
   finishNoticed(runs: readonly FinishedRun[]): Promise<EndedRuns>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
-  /** Returns runs to wait for a time, without spending anything. */
+  /** Makes claimed runs wait for some time without spending an attempt. */
   defer(runs: readonly DeferredRun[]): Promise<WaitingRun[]>;
-  /** Records that runs were started, so long ago. */
+  /** Records that runs started `agoMs` ago. */
   started(session: string, runs: readonly { id: string; fence: number; agoMs: number }[]): Promise<void>;
   /** The runs among these that a session holds. */
   heldAmong(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;
@@ -94,81 +94,93 @@ export function claimStore(db: Queryable, statements: Statements, slow: Queryabl
   const claimStrict = statements.get("run.claim_strict");
   const held = statements.get("run.held");
   const finish = statements.get("run.finish");
-  const finishNoticed = statements.get("run.finish_noticed");
+  const finishNoticed = statements.get("run.finish_with_notices");
   const retry = statements.get("run.retry");
   const giveBack = statements.get("run.give_back");
   const defer = statements.get("run.defer");
   const started = statements.get("run.started");
-  const heldAmong = statements.get("run.recall");
+  const heldAmong = statements.get("run.held_among");
   const accepted = statements.get("run.accepted");
   const areWaiting = statements.get("run.are_waiting");
-  const stops = statements.get("run.stops");
+  const stops = statements.get("run.stop_requests");
   return {
     completeAndClaim: completeAndClaimOver(db, statements),
     async claimStrict({ namespaceId, queue, lanes, session, gatewayId, trials }) {
-      const tried = columns(trials, [(trial) => trial.lane, (trial) => trial.breaker]);
-      const values = [namespaceId, queue, lanes, session, gatewayId, ...tried];
+      const tried = namedColumns(trials, {
+        trialLanes: (trial) => trial.lane,
+        trialBreakers: (trial) => trial.breaker,
+      });
+      const values = claimStrict.values({ namespaceId, queue, lanes, sessionId: session, gatewayId, ...tried });
       const { rows } = await db.query<ClaimedRow>(claimStrict, values);
       return rows[0] === undefined ? null : toClaimedRun(rows[0]);
     },
     async held(sessions) {
-      const { rows } = await slow.query<ClaimedRow>(held, [sessions]);
+      const { rows } = await slow.query<ClaimedRow>(held, held.values({ sessionIds: sessions }));
       return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
     },
     async finish(runs) {
-      return toEnded((await db.query<EndedRow>(finish, finishParameters(runs))).rows);
+      return toEnded((await db.query<EndedRow>(finish, finish.values(finishedColumns(runs)))).rows);
     },
     async finishNoticed(runs) {
-      return toEnded((await db.query<EndedRow>(finishNoticed, finishParameters(runs))).rows);
+      return toEnded((await db.query<EndedRow>(finishNoticed, finishNoticed.values(finishedColumns(runs)))).rows);
     },
     async retry(runs) {
-      return (await db.query<WaitingRow>(retry, retryParameters(runs))).rows.map(toWaiting);
+      return (await db.query<WaitingRow>(retry, retry.values(retriedColumns(runs)))).rows.map(toWaiting);
     },
     async giveBack(session, runs) {
-      const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence]);
-      const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, [session, ...values]);
+      const ofRuns = namedColumns(inLockOrder(runs), { ids: (run) => run.id, fences: (run) => run.fence });
+      const values = giveBack.values({ sessionId: session, ...ofRuns });
+      const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, values);
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
     async defer(runs) {
-      return (await db.query<WaitingRow>(defer, deferParameters(runs))).rows.map(toWaiting);
+      return (await db.query<WaitingRow>(defer, defer.values(deferredColumns(runs)))).rows.map(toWaiting);
     },
     async started(session, runs) {
-      const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence, (run) => Math.round(run.agoMs)]);
-      await db.query(started, [session, ...values]);
+      const ofRuns = namedColumns(inLockOrder(runs), {
+        ids: (run) => run.id,
+        fences: (run) => run.fence,
+        agoMs: (run) => Math.round(run.agoMs),
+      });
+      await db.query(started, started.values({ sessionId: session, ...ofRuns }));
     },
     async heldAmong(session, ids) {
-      return (await db.query<ClaimedRow>(heldAmong, [session, ids])).rows.map(toClaimedRun);
+      const values = heldAmong.values({ sessionId: session, ids });
+      return (await db.query<ClaimedRow>(heldAmong, values)).rows.map(toClaimedRun);
     },
     async accepted(session, results, since) {
-      const [ids, fences, successes] = columns(results, [(one) => one.id, (one) => one.fence, (one) => one.isSuccess]);
-      const values = [session, ids, fences, timestampParam(since), successes];
+      const ofResults = namedColumns(results, {
+        ids: (one) => one.id,
+        fences: (one) => one.fence,
+        successes: (one) => one.isSuccess,
+      });
+      const values = accepted.values({ sessionId: session, notBefore: timestampParam(since), ...ofResults });
       const { rows } = await db.query<{ id: string }>(accepted, values);
       return new Set(rows.map((row) => row.id));
     },
     async areWaiting(namespaceId, lanes) {
-      const { rows } = await db.query<{ waiting: boolean }>(areWaiting, [namespaceId, lanes]);
+      const { rows } = await db.query<{ waiting: boolean }>(areWaiting, areWaiting.values({ namespaceId, lanes }));
       return rows[0]?.waiting === true;
     },
     async stops(ids) {
-      return ids.length === 0 ? [] : (await db.query<StopRow>(stops, [ids])).rows;
+      return ids.length === 0 ? [] : (await db.query<StopRow>(stops, stops.values({ ids }))).rows;
     },
   };
 }
 
-function finishParameters(runs: readonly FinishedRun[]): unknown[] {
-  return columns(inLockOrder(runs), [
-    (run) => run.session,
-    (run) => run.id,
-    (run) => run.fence,
-    (run) => run.status,
-    (run) => run.reason,
-    (run) => storableJson(run.output),
-    (run) => (run.error === null ? null : jsonParam(run.error)),
-    (run) => timestampParam(run.startedAt),
-    (run) => run.spent ?? 1,
-    (run) => run.error?.fingerprint ?? null,
-  ]);
-}
+const finishedColumns = (runs: readonly FinishedRun[]) =>
+  namedColumns(inLockOrder(runs), {
+    sessionIds: (run) => run.session,
+    ids: (run) => run.id,
+    fences: (run) => run.fence,
+    statuses: (run) => run.status,
+    reasons: (run) => run.reason,
+    outputs: (run) => storableJson(run.output),
+    errors: (run) => (run.error === null ? null : jsonParam(run.error)),
+    startTimes: (run) => timestampParam(run.startedAt),
+    spentAttempts: (run) => run.spent ?? 1,
+    fingerprints: (run) => run.error?.fingerprint ?? null,
+  });
 
 interface WaitingRow {
   readonly id: string;
@@ -181,24 +193,22 @@ function toWaiting(row: WaitingRow): WaitingRun {
   return { id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped };
 }
 
-function deferParameters(runs: readonly DeferredRun[]): unknown[] {
-  return columns(inLockOrder(runs), [
-    (run) => run.session,
-    (run) => run.id,
-    (run) => run.fence,
-    (run) => Math.round(run.delayMs),
-    (run) => run.rank,
-    (run) => run.reason,
-  ]);
-}
+const deferredColumns = (runs: readonly DeferredRun[]) =>
+  namedColumns(inLockOrder(runs), {
+    sessionIds: (run) => run.session,
+    ids: (run) => run.id,
+    fences: (run) => run.fence,
+    delaysMs: (run) => Math.round(run.delayMs),
+    ranks: (run) => run.rank,
+    reasons: (run) => run.reason,
+  });
 
-function retryParameters(runs: readonly RetriedRun[]): unknown[] {
-  return columns(inLockOrder(runs), [
-    (run) => run.session,
-    (run) => run.id,
-    (run) => run.fence,
-    (run) => run.delayMs,
-    (run) => run.rank,
-    (run) => jsonParam(run.record),
-  ]);
-}
+const retriedColumns = (runs: readonly RetriedRun[]) =>
+  namedColumns(inLockOrder(runs), {
+    sessionIds: (run) => run.session,
+    ids: (run) => run.id,
+    fences: (run) => run.fence,
+    delaysMs: (run) => run.delayMs,
+    ranks: (run) => run.rank,
+    records: (run) => jsonParam(run.record),
+  });

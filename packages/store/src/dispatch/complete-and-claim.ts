@@ -1,5 +1,5 @@
 import type { Instant, RunError, RunPolicy } from "@carillon/core";
-import { bigintArray, columns, float8Array, intArray, storableJson, uuidArray } from "../db/parameters.js";
+import { bigintArray, float8Array, intArray, namedColumns, storableJson, uuidArray } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
@@ -12,7 +12,7 @@ export interface LaneRead {
   readonly isSolo: boolean;
 }
 
-/** The slots that runs are claimed for. `slots` are indexes into `sessions`, in the order in which they are filled; free slots are first. */
+/** The slots for which runs are claimed. `slots` are indexes into `sessions`, in the order of filling; free slots are first. */
 export interface Demand {
   /** The claiming gateway: a session that another gateway serves gets nothing. */
   readonly gatewayId: string;
@@ -21,9 +21,9 @@ export interface Demand {
   /** How many of the slots are free; for the others a run waits at its worker. */
   readonly freeSlots: number;
   readonly reads: readonly LaneRead[];
-  /** The revision of the limits that the reads respect; left out: of none. */
+  /** The revision of the limits that the reads respect; absent: no limits were read. */
   readonly limitsRevision?: number;
-  /** The most runs of each namespace, if the reads are of several. */
+  /** The maximum of runs of each namespace, if the reads are of several. */
   readonly quotas?: ReadonlyMap<number, number> | null;
 }
 
@@ -65,11 +65,12 @@ export function completeAndClaimOver(
   const plain = { ...statements.get("run.complete_and_claim"), rowMode: "array" } as const;
   const shared = { ...statements.get("run.complete_and_claim_shared"), rowMode: "array" } as const;
   return async ({ succeeded, demand }) => {
-    const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? noDemand)];
-    const quotas = demand?.quotas ?? null;
+    const values = { ...succeededValues(succeeded), ...demandValues(demand ?? noDemand) };
+    const ofNamespaces = demand?.quotas ?? null;
+    const quotas = ofNamespaces === null ? null : demand?.reads.map((read) => ofNamespaces.get(read.namespaceId) ?? 0);
     const { rows } = await (quotas === null
-      ? db.query<AnswerRow>(plain, values)
-      : db.query<AnswerRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
+      ? db.query<AnswerRow>(plain, plain.values(values))
+      : db.query<AnswerRow>(shared, shared.values({ ...values, quotas })));
     const claimed: ClaimedRun[] = [];
     let last: AnswerRow | null = null;
     for (const row of rows) {
@@ -84,36 +85,35 @@ export function completeAndClaimOver(
   };
 }
 
-function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
+function succeededValues(runs: readonly FinishedRun[]) {
   const ordered = inLockOrder(runs);
-  return [
-    uuidArray(ordered.map((run) => run.id)),
-    bigintArray(ordered.map((run) => run.fence)),
-    uuidArray(ordered.map((run) => run.session)),
-    ...columns(ordered, [(run) => storableJson(run.output)]),
-    float8Array(ordered.map((run) => run.startedAt)),
-  ];
+  return {
+    ids: uuidArray(ordered.map((run) => run.id)),
+    fences: bigintArray(ordered.map((run) => run.fence)),
+    sessionIds: uuidArray(ordered.map((run) => run.session)),
+    ...namedColumns(ordered, { outputs: (run) => storableJson(run.output) }),
+    startedMs: float8Array(ordered.map((run) => run.startedAt)),
+  };
 }
 
-function demandParameters(demand: Demand | typeof noDemand): unknown[] {
-  const { gatewayId, sessions, slots, freeSlots, reads, limitsRevision = 0 } = demand;
-  return [
-    uuidArray(sessions),
-    intArray(slots.map((place) => place + 1)),
+function demandValues({ gatewayId, sessions, slots, freeSlots, reads, limitsRevision = 0 }: Demand | typeof noDemand) {
+  return {
+    waitingSessionIds: uuidArray(sessions),
+    slots: intArray(slots.map((place) => place + 1)),
     freeSlots,
-    ...columns(reads, [
-      (read) => read.lane,
-      (read) => read.namespaceId,
-      (read) => read.fromRank,
-      (read) => read.limit,
-      (read) => read.isSolo,
-    ]),
+    ...namedColumns(reads, {
+      lanes: (read) => read.lane,
+      namespaceIds: (read) => read.namespaceId,
+      fromRanks: (read) => read.fromRank,
+      maxRuns: (read) => read.limit,
+      solo: (read) => read.isSolo,
+    }),
     gatewayId,
     limitsRevision,
-  ];
+  };
 }
 
-/** Every statement locks runs in the order of their ids: of a cancellation and the end of its runs one waits for the other, never both. */
+/** Every statement locks runs in the order of their ids, so that a cancellation and the end of its runs never wait for each other. */
 export function inLockOrder<Run extends { readonly id: string }>(runs: readonly Run[]): Run[] {
   return runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -128,7 +128,7 @@ export interface ClaimedRun {
   /** JSON as it is stored: the gateway passes it on without parsing it. */
   readonly payload: string;
   readonly policy: RunPolicy;
-  /** Tries already spent. */
+  /** Attempts already spent. */
   readonly spent: number;
   readonly losses: number;
   readonly fence: number;
@@ -137,11 +137,11 @@ export interface ClaimedRun {
   readonly runAt: Instant;
   readonly nominal: Instant;
   readonly trigger: string;
-  /** When it is to have ended. */
+  /** The time by which it must have ended. */
   readonly deadline: Instant | null;
   /** It was cancelled before this claim: it ends without being assigned. */
   readonly isStopped: boolean;
-  /** Its start is recorded, if the statement read that. */
+  /** Its start is recorded; false if the statement does not read that. */
   readonly isStarted: boolean;
 }
 
@@ -159,7 +159,7 @@ export interface FinishedRun extends ClaimName {
   readonly output: string;
   readonly error: RunError | null;
   readonly startedAt: Instant;
-  /** Attempts that it took; 1 as a rule. */
+  /** Attempts that it spent; usually 1. */
   readonly spent?: 0 | 1;
 }
 
@@ -181,7 +181,7 @@ export interface ClaimedRow {
   readonly trigger: string;
   readonly cancel_reason: string | null;
   readonly deadline_at: Instant | null;
-  /** Of runs that a worker had for some time. */
+  /** Only read for runs that a session held before the statement. */
   readonly started_at?: Instant | null;
 }
 
@@ -209,7 +209,7 @@ export type UsualRow = readonly [
 ];
 
 function usualRun(row: readonly [...UsualRow, ...unknown[]], sessions: readonly string[]): ClaimedRun {
-  // By index: destructuring the array as a list costs several times as much.
+  // By index, because destructuring the array as a list costs several times as much.
   const { 0: id, 1: jobId, 2: isWithoutJob, 3: namespaceId, 4: lane, 5: seat, 6: payload, 7: policy, 8: attempt } = row;
   const { 9: losses, 10: fence, 11: rank, 12: priority, 13: runAt, 14: nominalAt, 15: trigger } = row;
   const { 16: cancelReason, 17: deadline } = row;

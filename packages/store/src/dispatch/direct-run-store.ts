@@ -1,13 +1,13 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import { columns } from "../db/parameters.js";
+import { namedColumns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { AlikeRuns, Notice } from "../runs/run-store.js";
+import type { Notice, RunBatch } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
 import { type ClaimedRow, type ClaimedRun, toClaimedRun } from "./complete-and-claim.js";
 
 /** The notices that the statement sends. */
 export interface DirectNotices {
-  /** To the worker's gateway; null: it is notified by a call. */
+  /** To the worker's gateway; null: it is in this process and is notified by a call. */
   readonly toGateway: Notice | null;
   /** To all gateways, if the runs were queued. */
   readonly ifQueued: Notice | null;
@@ -22,9 +22,9 @@ export interface DirectRunPlace {
 }
 
 export interface DirectRunStore {
-  /** Stores runs of one kind as claimed by the session that offered slots, or as queued if the offer does not hold any more. */
+  /** Stores a homogeneous batch as claimed by the session that offered slots, or as queued if the offer does not hold any more. */
   insert(
-    runs: AlikeRuns,
+    batch: RunBatch,
     offer: SlotOffer,
     notices: DirectNotices,
   ): Promise<{ readonly at: Instant; readonly isAssigned: boolean }>;
@@ -39,30 +39,33 @@ export interface DirectRunStore {
 
 /** `hot` executes statements that a handler waits for, `db` the others. */
 export function directRunStore(db: Queryable, statements: Statements, hot: Queryable = db): DirectRunStore {
-  const insert = statements.get("run.insert_handed");
-  const read = statements.get("run.handed");
-  const find = statements.get("run.handed_of_lanes");
+  const insert = statements.get("run.insert_direct");
+  const read = statements.get("run.read_direct");
+  const find = statements.get("run.find_direct");
   return {
-    async insert({ isOneKind, values }, { sessionId, gatewayId, limitsRevision }, { toGateway, ifQueued }) {
-      if (!isOneKind) throw new Error("runs of several kinds cannot be stored for one worker");
-      const offered = [sessionId, gatewayId, limitsRevision];
-      const notices = [
-        toGateway?.channel ?? null,
-        toGateway?.payload ?? null,
-        ifQueued?.channel ?? null,
-        ifQueued?.payload ?? null,
-      ];
-      type Row = { created_at: Instant; handed: boolean };
-      const [row] = (await db.query<Row>(insert, [...values, ...offered, ...notices])).rows;
-      if (row === undefined) throw new Error("run.insert_handed returned no row");
-      return { at: row.created_at, isAssigned: row.handed };
+    async insert(batch, { sessionId, gatewayId, limitsRevision }, { toGateway, ifQueued }) {
+      if (!batch.isHomogeneous) throw new Error("Runs of several kinds cannot be stored for one worker.");
+      const params = insert.values({
+        ...batch.values,
+        sessionId,
+        gatewayId,
+        limitsRevision,
+        gatewayChannel: toGateway?.channel ?? null,
+        gatewayNotice: toGateway?.payload ?? null,
+        channel: ifQueued?.channel ?? null,
+        notice: ifQueued?.payload ?? null,
+      });
+      type Row = { created_at: Instant; is_assigned: boolean };
+      const [row] = (await db.query<Row>(insert, params)).rows;
+      if (row === undefined) throw new Error("run.insert_direct returned no row");
+      return { at: row.created_at, isAssigned: row.is_assigned };
     },
     async read(sessionId, ids) {
-      return (await hot.query<ClaimedRow>(read, [sessionId, ids])).rows.map(toClaimedRun);
+      return (await hot.query<ClaimedRow>(read, read.values({ sessionId, ids }))).rows.map(toClaimedRun);
     },
     async find(lanes, sessionIds) {
-      const values = [...columns(lanes, [(one) => one.lane, (one) => one.namespaceId]), sessionIds];
-      return (await db.query<DirectRunPlace>(find, values)).rows;
+      const ofLanes = namedColumns(lanes, { lanes: (one) => one.lane, namespaceIds: (one) => one.namespaceId });
+      return (await db.query<DirectRunPlace>(find, find.values({ ...ofLanes, sessionIds }))).rows;
     },
   };
 }
@@ -85,6 +88,22 @@ export interface SlotOffer {
   readonly limitsRevision: number;
   /** Unique per gateway. Runs stored under this token start without re-reading the row. */
   readonly token: string;
-  /** 0 withdraws the offer before. */
+  /** 0 withdraws the previous offer. */
   readonly count: number;
+}
+
+/** Secrets of the cluster, created with the schema. */
+export interface SecretStore {
+  find(name: "direct_dispatch"): Promise<Buffer>;
+}
+
+export function secretStore(db: Queryable, statements: Statements): SecretStore {
+  const find = statements.get("secret.find");
+  return {
+    async find(name) {
+      const [row] = (await db.query<{ value: string }>(find, find.values({ name }))).rows;
+      if (row === undefined) throw new Error(`The schema has no secret ${name}: was a row of carillon.secret deleted?`);
+      return Buffer.from(row.value, "base64");
+    },
+  };
 }

@@ -1,301 +1,286 @@
--- How runs come to sessions: completing and claiming in one statement, strict queues, and the runs that a session holds.
-
--- Why keys are compared as they are, here and in the other files. A plan may be made while a table is empty: then it costs nothing to walk
--- through an index, and the plan goes on doing so when the table has grown. The planner thinks of such a walk only for a reason, and
--- statements that go by keys give it none:
---   order, for a join: r.id = any (array[i.id]) finds the row, but nothing can be merged or hashed by it. Of a key of several columns
---     the first is written so, and whatever else an index begins with
---   order, for the answer: order by i.id, not by r.id; union all, or a common table expression, where a union would sort
+-- The claims of runs: completing and claiming in one statement, strict queues, and the runs that a session holds.
+--
+--   stage   a generated column of run: 1 queued or running, 2 waits for its time, 3 blocked. It is the predicate of the partial indexes
+--   solo    the lane's runs are assigned only to a slot that is free at once, with the start recorded
+--   seat    the index of a claimed run's session in :waiting_session_ids, from 1
+--   from_rank, max_runs   of each lane a claim reads the first runs from this rank on
+--
+-- Why keys are compared as they are, here and in the other files. A plan may be made while a table is empty: then walking through an
+-- index costs nothing, and the plan is still used when the table has grown. The planner considers such a walk only for a reason, and
+-- statements that find rows by keys give it none:
+--   order, for a join: run.id = any (array[input.id]) finds the row, but allows no merge or hash join. Of a key of several columns
+--     the first is written so, and so is every other column with which an index begins
+--   order, for the answer: order by input.id, not by run.id; union all, or a common table expression, where a union would sort
 --   the predicate of a partial index: coalesce(next_fire_at, 'infinity') <= clock_timestamp() does not imply it
 --   no other column: (select … limit 1) is null is a lookup for each row; not exists may become a join
--- (kind = 'rate') is true is no condition for an index, where another index is the right one; offset 0 keeps a lookup apart from what
--- is made of it. An index finds what is due by statement_timestamp(), since clock_timestamp() changes from row to row.
+-- (kind = 'rate') is true is no condition for an index, where another index is the right one; offset 0 keeps a lookup apart from the
+-- query around it. An index finds due rows by statement_timestamp(), since clock_timestamp() changes from row to row.
+
+-- part: run.archive_succeeded
+-- purpose: the beginning of run.complete_and_claim: moves runs that succeeded into history, and locks the waiting sessions
+-- fence: (id, fence, session) on a running row; the sessions' rows with this gateway and no later revision of limits. Sessions are
+--   locked when a run was found for them: a claim that finds none writes nothing
+with ended as (
+  delete from carillon.run
+  using unnest(:ids::uuid[], :fences::bigint[], :session_ids::uuid[], :outputs::text[], :started_ms::float8[])
+    as input (id, fence, session_id, output, started_ms)
+  where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = input.session_id and run.state = 'running'
+  returning run.id, run.job_id, run.serial, run.namespace_id, run.priority, run.run_at, run.nominal_at, run.created_at, run.trigger,
+            run.task, run.queue, run.payload, run.policy, run.labels, run.owner, run.attempt, run.losses, run.fence, run.session_id,
+            run.claimed_at, run.attempts, run.version, input.output, input.started_ms
+), archived as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
+         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(to_timestamp(started_ms / 1000), claimed_at),
+         clock_timestamp(), output::json, null, attempts, version
+  from ended
+), live_session as materialized (
+  select id from carillon.worker_session
+  where id = any (:waiting_session_ids::uuid[]) and gateway_id = :gateway_id::uuid and limits_revision <= :limits_revision::bigint
+  order by id
+  for key share
+)
+
+-- part: run.queued_of_lane
+-- purpose: the first queued runs of one lane of one namespace (lane_read), locked for a claim
+select run.ctid, run.id, run.rank from carillon.run
+where run.lane = lane_read.lane and run.namespace_id = lane_read.namespace_id and run.stage = 1 and run.state = 'queued'
+  and run.rank >= lane_read.from_rank
+  and run.run_at <= statement_timestamp()
+order by run.rank
+limit lane_read.max_runs
+for update of run skip locked
+
+-- part: run.claim_picked
+-- purpose: the end of run.complete_and_claim: assigns the picked runs to slots, claims them, and answers. A column with its usual value
+--   is null, which costs neither side anything. Instants are numbers of ms: to write and read them as text takes longer than to find a
+--   run. The last row has the number of runs that succeeded, their ids (if not all were accepted) and the jobs that are freed
+-- fence: a claim needs its session's locked row, and has a higher fence than any before
+, assigned as materialized (
+  select row_place, solo, (:slots::int[])[number] as seat, (:waiting_session_ids::uuid[])[(:slots::int[])[number]] as session_id
+  from picked where not solo or number <= :free_slots::int
+), claimed as (
+  update carillon.run
+  set state = 'running', session_id = assigned.session_id, fence = run.fence + 1, claimed_at = clock_timestamp(),
+      started_at = case when assigned.solo then clock_timestamp() end, state_reason = null
+  from assigned
+  where run.ctid = assigned.row_place and (assigned.session_id in (select id from live_session)) is true
+  returning run.id, nullif(run.job_id, run.id) as job_id, nullif(run.job_id is null, false) as is_without_job, run.namespace_id,
+            run.lane, assigned.seat, run.payload::text as payload, run.policy, nullif(run.attempt, 0) as attempt,
+            nullif(run.losses, 0) as losses, nullif(run.fence, 1) as fence, run.rank, nullif(run.priority, 4) as priority,
+            round(date_part('epoch', run.run_at) * 1000) as run_at,
+            round(date_part('epoch', nullif(run.nominal_at, run.run_at)) * 1000) as nominal_at,
+            nullif(run.trigger, 'once') as trigger, run.cancel_reason, round(date_part('epoch', run.deadline_at) * 1000) as deadline_at
+)
+select claimed.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed
+union all
+select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+       count(*), case when count(*) < cardinality(:ids::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
+from ended
+
+-- part: run.claimed_columns
+-- purpose: the columns of a claimed run, for the gateway that serves it
+id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
+nominal_at, trigger, cancel_reason, deadline_at
 
 -- name: run.complete_and_claim
--- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
---   first few in rank order are looked at from a lower bound on; of all these the first get a place each. Answers the claimed
---   runs (seat: the index of its session in $6), with null for what is as usual, which costs neither side anything; and in a last
---   row what became of those that succeeded: how many, which (if not all), whose jobs are freed. Instants come and go as numbers
---   of ms: to write and read them as text takes longer than to find a run
--- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at, ms float8[],
---         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
---         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
---         $14 gateway uuid, $15 revision of the limits that the reads go by bigint
+-- purpose: moves the runs of a gateway that succeeded into history and assigns queued runs to its waiting sessions, in one commit. Of
+--   each lane the first runs in rank order are read; of all these the first get a slot each. `slots` are indexes into
+--   `waiting_session_ids`, of which the first `free_slots` are free: for the others a run waits at its worker
 -- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway and no later
---   revision of limits in it, skips what is locked, and has a higher fence than any before. Sessions are locked
---   when a run was found for them: a look that finds none writes nothing
-with ended as (
-  delete from carillon.run r
-  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
-    as i (id, fence, session_id, output, begun_ms)
-  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.id, r.job_id, r.serial, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue,
-            r.payload, r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version,
-            i.output, i.begun_ms
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
-  select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(to_timestamp(begun_ms / 1000), claimed_at),
-         clock_timestamp(), output::json, null, attempts, version
-  from ended
-), alive as materialized (
-  select id from carillon.worker_session
-  where id = any ($6::uuid[]) and gateway_id = $14::uuid and limits_revision <= $15::bigint
-  order by id
-  for key share
-), pick as materialized (
-  select q.place, q.solo, row_number() over (order by q.rank, q.id) as number
+--   revision of limits in it, skips locked runs, and has a higher fence than any before
+--+ run.archive_succeeded
+, picked as materialized (
+  select candidate.row_place, candidate.solo, row_number() over (order by candidate.rank, candidate.id) as number
   from (
-    select q.ctid as place, q.id, q.rank, l.solo
-    from unnest($9::int[], $10::int[], $11::bigint[], $12::int[], $13::boolean[]) as l (lane, namespace_id, low, most, solo)
+    select queued.ctid as row_place, queued.id, queued.rank, lane_read.solo
+    from unnest(:lanes::int[], :namespace_ids::int[], :from_ranks::bigint[], :max_runs::int[], :solo::boolean[])
+      as lane_read (lane, namespace_id, from_rank, max_runs, solo)
     cross join lateral (
-      select r.ctid, r.id, r.rank from carillon.run r
-      where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
-        and r.run_at <= statement_timestamp()
-      order by r.rank
-      limit l.most
-      for update of r skip locked
-    ) q
-    order by q.rank, q.id
-    limit cardinality($7::int[])
-  ) q
-), given as materialized (
-  select place, solo, ($7::int[])[number] as seat, ($6::uuid[])[($7::int[])[number]] as session_id
-  from pick where not solo or number <= $8::int
-), claimed as (
-  update carillon.run r
-  set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(),
-      started_at = case when g.solo then clock_timestamp() end, state_reason = null
-  from given g
-  where r.ctid = g.place and (g.session_id in (select id from alive)) is true
-  returning r.id, nullif(r.job_id, r.id) as job_id, nullif(r.job_id is null, false) as is_without_job, r.namespace_id, r.lane,
-            g.seat, r.payload::text as payload, r.policy, nullif(r.attempt, 0) as attempt, nullif(r.losses, 0) as losses,
-            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority,
-            round(date_part('epoch', r.run_at) * 1000) as run_at,
-            round(date_part('epoch', nullif(r.nominal_at, r.run_at)) * 1000) as nominal_at,
-            nullif(r.trigger, 'once') as trigger, r.cancel_reason, round(date_part('epoch', r.deadline_at) * 1000) as deadline_at
+      --+ run.queued_of_lane
+    ) queued
+    order by queued.rank, queued.id
+    limit cardinality(:slots::int[])
+  ) candidate
 )
-select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
-union all
-select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-       count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
-from ended;
+--+ run.claim_picked
+;
 
 -- name: run.complete_and_claim_shared
--- purpose: as run.complete_and_claim, for sessions that serve several namespaces: of each the first few, in rank order, and of all these those
---   that come first when every namespace takes its turns in proportion to what it may have
--- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at, ms float8[],
---         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
---         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
---         $14 gateway uuid, $15 revision of the limits that the reads go by bigint, $16 most of the lane's namespace int[]
--- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway and no later
---   revision of limits in it, skips what is locked, and has a higher fence than any before. Sessions are locked
---   when a run was found for them: a look that finds none writes nothing
-with ended as (
-  delete from carillon.run r
-  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
-    as i (id, fence, session_id, output, begun_ms)
-  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.id, r.job_id, r.serial, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue,
-            r.payload, r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version,
-            i.output, i.begun_ms
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
-  select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(to_timestamp(begun_ms / 1000), claimed_at),
-         clock_timestamp(), output::json, null, attempts, version
-  from ended
-), alive as materialized (
-  select id from carillon.worker_session
-  where id = any ($6::uuid[]) and gateway_id = $14::uuid and limits_revision <= $15::bigint
-  order by id
-  for key share
-), pick as materialized (
-  select q.place, q.solo, row_number() over (order by q.turn, q.rank, q.id) as number
+-- purpose: as run.complete_and_claim, for sessions that serve several namespaces: the namespaces take turns in proportion to their
+--   quotas, each with its first runs in rank order. `quotas` has for each lane the quota of its namespace
+-- fence: as run.complete_and_claim
+--+ run.archive_succeeded
+, picked as materialized (
+  select candidate.row_place, candidate.solo, row_number() over (order by candidate.turn, candidate.rank, candidate.id) as number
   from (
-    select q.ctid as place, q.id, q.rank, l.solo, l.quota,
-           (row_number() over (partition by l.namespace_id order by q.rank, q.id) - 1)::real / l.quota as turn
-    from unnest($9::int[], $10::int[], $11::bigint[], $12::int[], $13::boolean[], $16::int[])
-      as l (lane, namespace_id, low, most, solo, quota)
+    select queued.ctid as row_place, queued.id, queued.rank, lane_read.solo, lane_read.quota,
+           (row_number() over (partition by lane_read.namespace_id order by queued.rank, queued.id) - 1)::real / lane_read.quota as turn
+    from unnest(:lanes::int[], :namespace_ids::int[], :from_ranks::bigint[], :max_runs::int[], :solo::boolean[], :quotas::int[])
+      as lane_read (lane, namespace_id, from_rank, max_runs, solo, quota)
     cross join lateral (
-      select r.ctid, r.id, r.rank from carillon.run r
-      where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
-        and r.run_at <= statement_timestamp()
-      order by r.rank
-      limit l.most
-      for update of r skip locked
-    ) q
-  ) q
-  where q.turn < 1
-  order by q.turn, q.rank, q.id
-  limit cardinality($7::int[])
-), given as materialized (
-  select place, solo, ($7::int[])[number] as seat, ($6::uuid[])[($7::int[])[number]] as session_id
-  from pick where not solo or number <= $8::int
-), claimed as (
-  update carillon.run r
-  set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(),
-      started_at = case when g.solo then clock_timestamp() end, state_reason = null
-  from given g
-  where r.ctid = g.place and (g.session_id in (select id from alive)) is true
-  returning r.id, nullif(r.job_id, r.id) as job_id, nullif(r.job_id is null, false) as is_without_job, r.namespace_id, r.lane,
-            g.seat, r.payload::text as payload, r.policy, nullif(r.attempt, 0) as attempt, nullif(r.losses, 0) as losses,
-            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority,
-            round(date_part('epoch', r.run_at) * 1000) as run_at,
-            round(date_part('epoch', nullif(r.nominal_at, r.run_at)) * 1000) as nominal_at,
-            nullif(r.trigger, 'once') as trigger, r.cancel_reason, round(date_part('epoch', r.deadline_at) * 1000) as deadline_at
+      --+ run.queued_of_lane
+    ) queued
+  ) candidate
+  where candidate.turn < 1
+  order by candidate.turn, candidate.rank, candidate.id
+  limit cardinality(:slots::int[])
 )
-select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
-union all
-select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-       count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
-from ended;
+--+ run.claim_picked
+;
 
 -- name: run.claim_strict
--- purpose: hands the first queued run of a strict queue to a session, if the queue's slot is free and the session can do it: the
---   first is waited for, whoever can do it, and nothing overtakes it
--- params: $1 namespace id int, $2 queue text, $3 lanes that the session serves int[], $4 session uuid, $5 gateway uuid, $6 those of the
---         lanes of which a run may only be tried for a breaker that is open int[], $7 the names of these breakers text[]
--- fence: slot_version on the locked row of the queue, as it was when the claim that has the slot was seen to be over, which it
---   then is for ever; the session's row as in run.complete_and_claim. For a run that is tried probe_by on the locked row of the breaker, and
---   probe_version in the same way as slot_version: one run is tried at a time, of whatever queue
-with seen as materialized (
-  select q.slot_version
-  from carillon.queue q
-  where q.namespace_id = $1 and q.name = $2 and q.order_kind = 'strict' and q.pause is null
+-- purpose: assigns the first queued run of a strict queue to a session, if the queue's slot is free and one of the session's lanes has
+--   the run. No run overtakes the first one, whichever session can execute it. From `trial_lanes` a run is only claimed as the probe
+--   of the half-open breaker that `trial_breakers` names
+-- fence: slot_version on the queue's locked row, as read when the claim in the slot was seen to be over, which it then is for good; the
+--   session's row as in run.complete_and_claim. A probe needs probe_by on the breaker's locked row, and probe_version in the same way
+--   as slot_version: one run at a time is a probe, of any queue
+with free_slot as materialized (
+  select slot_version
+  from carillon.queue
+  where namespace_id = :namespace_id and name = :queue and order_kind = 'strict' and pause is null
     and not exists (
-      select 1 from carillon.run r where r.id = any (array[q.slot_run_id]) and r.fence = q.slot_fence and r.state = 'running'
+      select 1 from carillon.run where run.id = any (array[queue.slot_run_id]) and run.fence = queue.slot_fence and run.state = 'running'
     )
-), alive as materialized (
-  select id from carillon.worker_session where id = $4 and gateway_id = $5 for key share
-), head as materialized (
-  select f.id, f.lane
-  from carillon.lane l
+), live_session as materialized (
+  select id from carillon.worker_session where id = :session_id and gateway_id = :gateway_id for key share
+), first_run as materialized (
+  select queued.id, queued.lane
+  from carillon.lane
   cross join lateral (
-    select r.id, r.lane, r.rank from carillon.run r
-    where r.lane = l.id and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued' and r.run_at <= statement_timestamp()
-    order by r.rank, r.id
+    select run.id, run.lane, run.rank from carillon.run
+    where run.lane = lane.id and run.namespace_id = :namespace_id and run.stage = 1 and run.state = 'queued'
+      and run.run_at <= statement_timestamp()
+    order by run.rank, run.id
     limit 1
-  ) f
-  where l.queue = $2 and l.kind in ('strict', 'strict_once') and exists (select 1 from seen) and exists (select 1 from alive)
-  order by f.rank, f.id
+  ) queued
+  where lane.queue = :queue and lane.kind in ('strict', 'strict_once')
+    and exists (select 1 from free_slot) and exists (select 1 from live_session)
+  order by queued.rank, queued.id
   limit 1
 ), trial as materialized (
-  select t.breaker from unnest($6::int[], $7::text[]) as t (lane, breaker) where t.lane = (select h.lane from head h)
-), untried as materialized (
-  select b.probe_version
-  from carillon.breaker b
-  where b.namespace_id = $1 and b.name = (select t.breaker from trial t) and b.state = 'half_open' and b.probe_by = $5
+  select input.breaker
+  from unnest(:trial_lanes::int[], :trial_breakers::text[]) as input (lane, breaker)
+  where input.lane = (select lane from first_run)
+), free_probe as materialized (
+  select probe_version
+  from carillon.breaker
+  where namespace_id = :namespace_id and name = (select breaker from trial) and state = 'half_open' and probe_by = :gateway_id
     and not exists (
-      select 1 from carillon.run r where r.id = any (array[b.probe_run_id]) and r.fence = b.probe_fence and r.state = 'running'
+      select 1 from carillon.run
+      where run.id = any (array[breaker.probe_run_id]) and run.fence = breaker.probe_fence and run.state = 'running'
     )
-), probe as materialized (
-  select b.ctid as place
-  from carillon.breaker b join untried u on u.probe_version = b.probe_version
-  where b.namespace_id = $1 and b.name = (select t.breaker from trial t) and b.state = 'half_open' and b.probe_by = $5
-  for update of b skip locked
-), slot as materialized (
-  select q.ctid as place
-  from carillon.queue q join seen s on s.slot_version = q.slot_version
-  where q.namespace_id = $1 and q.name = $2 and (select h.lane from head h) = any ($3::int[])
-    and (not exists (select 1 from trial) or exists (select 1 from probe))
-  for update of q skip locked
-), pick as materialized (
-  select r.ctid as place, r.id, r.fence
-  from carillon.run r
-  where r.id = (select h.id from head h) and r.state = 'queued' and exists (select 1 from slot)
-  for update of r skip locked
-), taken as (
-  update carillon.queue q
-  set slot_run_id = p.id, slot_fence = p.fence + 1, slot_version = q.slot_version + 1
-  from slot s, pick p
-  where q.ctid = s.place
-), tried as (
-  update carillon.breaker b
-  set probe_run_id = p.id, probe_fence = p.fence + 1, probe_version = b.probe_version + 1
-  from probe t, pick p
-  where b.ctid = t.place
+), locked_probe as materialized (
+  select breaker.ctid as row_place
+  from carillon.breaker join free_probe on free_probe.probe_version = breaker.probe_version
+  where breaker.namespace_id = :namespace_id and breaker.name = (select trial.breaker from trial) and breaker.state = 'half_open'
+    and breaker.probe_by = :gateway_id
+  for update of breaker skip locked
+), locked_slot as materialized (
+  select queue.ctid as row_place
+  from carillon.queue join free_slot on free_slot.slot_version = queue.slot_version
+  where queue.namespace_id = :namespace_id and queue.name = :queue and (select lane from first_run) = any (:lanes::int[])
+    and (not exists (select 1 from trial) or exists (select 1 from locked_probe))
+  for update of queue skip locked
+), picked as materialized (
+  select ctid as row_place, id, fence
+  from carillon.run
+  where id = (select first_run.id from first_run) and state = 'queued' and exists (select 1 from locked_slot)
+  for update of run skip locked
+), taken_slot as (
+  update carillon.queue
+  set slot_run_id = picked.id, slot_fence = picked.fence + 1, slot_version = queue.slot_version + 1
+  from locked_slot, picked
+  where queue.ctid = locked_slot.row_place
+), taken_probe as (
+  update carillon.breaker
+  set probe_run_id = picked.id, probe_fence = picked.fence + 1, probe_version = breaker.probe_version + 1
+  from locked_probe, picked
+  where breaker.ctid = locked_probe.row_place
 )
-update carillon.run r
-set state = 'running', session_id = $4, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = clock_timestamp(),
-    state_reason = null
-from pick p
-where r.ctid = p.place
-returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
-          r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at;
+update carillon.run
+set state = 'running', session_id = :session_id, fence = run.fence + 1, claimed_at = clock_timestamp(),
+    started_at = clock_timestamp(), state_reason = null
+from picked
+where run.ctid = picked.row_place
+returning run.id, run.job_id, run.namespace_id, run.lane, run.session_id, run.payload::text as payload, run.policy, run.attempt,
+          run.losses, run.fence, run.rank, run.priority, run.run_at, run.nominal_at, run.trigger, run.cancel_reason, run.deadline_at;
 
 -- name: run.are_waiting
 -- purpose: whether some run of these lanes waits for a worker
--- params: $1 namespace id int, $2 lanes int[]
 -- fence: none, a read
 select exists (
   select 1
-  from unnest($2::int[]) as l (lane)
+  from unnest(:lanes::int[]) as wanted (lane)
   cross join lateral (
-    select r.id from carillon.run r
-    where r.lane = l.lane and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued' and r.run_at <= statement_timestamp()
-    order by r.rank
+    select run.id from carillon.run
+    where run.lane = wanted.lane and run.namespace_id = :namespace_id and run.stage = 1 and run.state = 'queued'
+      and run.run_at <= statement_timestamp()
+    order by run.rank
     limit 1
-  ) q
+  ) waiting
 ) as waiting;
 
 -- name: run.held
--- purpose: what sessions hold, for those that do not know the outcome of a claim; asked only then, since no index serves it
--- params: $1 sessions uuid[]
--- fence: none, a read; whatever is done about a run carries the fence of its claim
-select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason, deadline_at, started_at
+-- purpose: the runs that sessions hold, for a gateway that does not know the outcome of a claim. Only for that case, since no index
+--   serves it
+-- fence: none, a read; every later write carries the fence of the claim
+select
+  --+ run.claimed_columns
+  , started_at
 from carillon.run
-where state = 'running' and session_id = any ($1::uuid[]);
+where state = 'running' and session_id = any (:session_ids::uuid[]);
 
--- name: run.handed
--- purpose: of these runs, those that were stored for a session (run.insert_handed) and that it has held since
--- params: $1 session uuid, $2 ids uuid[]
--- fence: none, a read; whatever is done about a run carries the fence of its claim
-select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason, deadline_at
+-- name: run.read_direct
+-- purpose: of these runs, those that were stored for a session (run.insert_direct) and that it has held since
+-- fence: none, a read; every later write carries the fence of the claim
+select
+  --+ run.claimed_columns
 from carillon.run
-where id = any ($2::uuid[]) and state = 'running' and session_id = $1 and fence = 1 and claimed_at = created_at;
+where id = any (:ids::uuid[]) and state = 'running' and session_id = :session_id and fence = 1 and claimed_at = created_at;
 
--- name: run.handed_of_lanes
--- purpose: the runs of these lanes that were stored for sessions and that these have held since, for a gateway that may not have heard of some
--- params: $1 lanes int[], $2 namespace ids int[], $3 sessions uuid[]
+-- name: run.find_direct
+-- purpose: the runs of these lanes that were stored for sessions and that these have held since, for a gateway that may have missed
+--   notices
 -- fence: none, a read
-select r.id, r.session_id as "sessionId", l.lane, l.namespace_id as "namespaceId"
-from unnest($1::int[], $2::int[]) as l (lane, namespace_id)
+select run.id, run.session_id as "sessionId", wanted.lane, wanted.namespace_id as "namespaceId"
+from unnest(:lanes::int[], :namespace_ids::int[]) as wanted (lane, namespace_id)
 cross join lateral (
-  select r.id, r.session_id from carillon.run r
-  where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'running'
-    and r.session_id = any ($3::uuid[]) and r.fence = 1 and r.claimed_at = r.created_at
+  select run.id, run.session_id from carillon.run
+  where run.lane = wanted.lane and run.namespace_id = wanted.namespace_id and run.stage = 1 and run.state = 'running'
+    and run.session_id = any (:session_ids::uuid[]) and run.fence = 1 and run.claimed_at = run.created_at
   offset 0
-) r;
+) run;
 
--- name: run.recall
--- purpose: runs that a session holds and that this node does not know of
--- params: $1 session uuid, $2 ids uuid[]
--- fence: none, a read; whatever is done about a run carries the fence of its claim
-select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason, deadline_at, started_at
+-- name: run.held_among
+-- purpose: of these runs, those that a session holds, for a gateway that does not know them
+-- fence: none, a read; every later write carries the fence of the claim
+select
+  --+ run.claimed_columns
+  , started_at
 from carillon.run
-where id = any ($2::uuid[]) and state = 'running' and session_id = $1;
+where id = any (:ids::uuid[]) and state = 'running' and session_id = :session_id;
 
 -- name: run.started
--- purpose: notes that claimed runs were begun: only their loss counts, and their time runs
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 how long ago, in ms, bigint[]
+-- purpose: records the start of claimed runs: from then on their loss counts, and their timeout runs
 -- fence: (id, fence, session) on a running row
-update carillon.run r
-set started_at = greatest(r.claimed_at, clock_timestamp() - i.ago_ms * interval '1 millisecond')
-from unnest($2::uuid[], $3::bigint[], $4::bigint[]) as i (id, fence, ago_ms)
-where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = $1 and r.state = 'running' and r.started_at is null
-returning r.id;
+update carillon.run
+set started_at = greatest(run.claimed_at, clock_timestamp() - input.ago_ms * interval '1 millisecond')
+from unnest(:ids::uuid[], :fences::bigint[], :ago_ms::bigint[]) as input (id, fence, ago_ms)
+where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = :session_id and run.state = 'running'
+  and run.started_at is null
+returning run.id;
 
--- name: run.stops
--- purpose: which of the runs that sessions hold are to stop
--- params: $1 ids uuid[]
--- fence: none, a read; the order names the fence of the claim that it is for
+-- name: run.stop_requests
+-- purpose: the claimed runs among these that were asked to stop
+-- fence: none, a read; the answer names the fence of the claim to stop
 select id, fence, cancel_reason as reason from carillon.run
-where id = any ($1::uuid[]) and state = 'running' and cancel_reason is not null;
+where id = any (:ids::uuid[]) and state = 'running' and cancel_reason is not null;
+
+-- name: secret.find
+-- purpose: a secret that all nodes share
+-- fence: none, a read; it never changes
+select encode(value, 'base64') as value from carillon.secret where name = :name;

@@ -9,17 +9,17 @@ export interface NewSession extends WorkerSkills {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
-  /** Those whose runs it takes, * for all; left out: its own. */
+  /** The namespaces whose runs it executes, * for all; absent: its own. */
   readonly namespaces?: readonly string[];
-  /** The node an in-process worker lives and dies with; null for a worker of its own. */
+  /** The node that contains an in-process worker; null for a remote worker. */
   readonly nodeId: string | null;
-  /** Which gateway claims for it. */
+  /** The gateway that claims for it. */
   readonly gatewayId: string;
 }
 
 export interface WatchedSession {
   readonly id: string;
-  /** Microseconds matter in a comparison, so the heartbeat stays the text that the database gave. */
+  /** The database's text, since the comparison needs the microseconds. */
   readonly heartbeat: string;
 }
 
@@ -30,11 +30,11 @@ export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> 
 export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSkills> {
   readonly state: WorkerState;
   readonly count: number;
-  /** Of all of them together. */
+  /** The sum of their slots. */
   readonly slots: number;
 }
 
-/** A session that was ended since its worker, or its node, is gone. */
+/** A session that was ended because its worker or its node is gone. */
 export type DeadSession = Pick<NewSession, "id" | "namespaceId" | "name">;
 
 /** A live session, and the state that an operator requested of its worker. */
@@ -45,9 +45,9 @@ export interface LivingSession {
 
 export interface SessionStore {
   open(session: NewSession): Promise<void>;
-  /** The gateway claims for the session from now on, and no other; null: it never registered, or was declared dead. */
+  /** Makes this gateway the only one that claims for the session; null: it never registered, or was declared dead. */
   adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
-  /** Answers the sessions that still exist and are served by the gateway. */
+  /** Returns the sessions that still exist and that the gateway serves. */
   heartbeat(ids: readonly string[], gatewayId: string): Promise<LivingSession[]>;
   /** Null: there is no such session. */
   namespaceOf(id: string): Promise<number | null>;
@@ -55,9 +55,9 @@ export interface SessionStore {
   touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<DeadSession[]>;
-  /** Newest first: of all of the namespace, or the one of this id. */
+  /** The workers of a namespace, newest first, or the one with the id. */
   views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
-  /** Of those that have the task: what they can do. */
+  /** The kinds of the sessions that have the task. */
   kinds(namespaceId: number, task: string): Promise<SessionKind[]>;
   /** False: there is no such worker. */
   ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;
@@ -75,16 +75,21 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const expire = statements.get("session.expire");
   const views = statements.get("session.views");
   const kinds = statements.get("session.kinds");
-  const ask = statements.get("session.ask");
+  const ask = statements.get("session.request_state");
   const close = statements.get("session.close");
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
   return {
     async open(session) {
       const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
       const { labels = {}, versions = {}, weights = {}, isSpot = false, namespaces } = session;
-      const skills = [JSON.stringify(labels), JSON.stringify(versions), JSON.stringify(weights), isSpot];
-      const values = [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, ...skills, namespaces ?? null];
-      await db.query(open, values);
+      const skills = {
+        labels: JSON.stringify(labels),
+        versions: JSON.stringify(versions),
+        weights: JSON.stringify(weights),
+        isSpot,
+      };
+      const own = { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, namespaces: namespaces ?? null };
+      await db.query(open, open.values({ ...own, ...skills }));
     },
     async adopt(id, gatewayId) {
       type Row = Omit<RegisteredSession, "namespaceId" | "isSpot" | "namespaces"> & {
@@ -92,42 +97,43 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
         is_spot: boolean;
         namespaces: readonly string[] | null;
       };
-      const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
+      const [row] = (await db.query<Row>(adopt, adopt.values({ id, gatewayId }))).rows;
       if (row === undefined) return null;
       const { namespace_id: namespaceId, is_spot: isSpot, namespaces, ...rest } = row;
       return { namespaceId, isSpot, ...rest, ...(namespaces !== null && { namespaces }) };
     },
     async heartbeat(ids, gatewayId) {
-      return (await db.query<LivingSession>(heartbeat, [ids, gatewayId])).rows;
+      return (await db.query<LivingSession>(heartbeat, heartbeat.values({ ids, gatewayId }))).rows;
     },
     async namespaceOf(id) {
-      const { rows } = await db.query<{ namespace_id: number }>(namespaceOf, [id]);
+      const { rows } = await db.query<{ namespace_id: number }>(namespaceOf, namespaceOf.values({ id }));
       return rows[0]?.namespace_id ?? null;
     },
     async touch(id) {
-      return (await db.query(touch, [id])).rowCount === 1;
+      return (await db.query(touch, touch.values({ id }))).rowCount === 1;
     },
     async list() {
       return (await db.query<WatchedSession>(list)).rows;
     },
     async expire(seen) {
-      const values = [seen.map((session) => session.id), seen.map((session) => session.heartbeat)];
+      const heartbeats = seen.map((session) => session.heartbeat);
+      const values = expire.values({ ids: seen.map((session) => session.id), heartbeats });
       return (await db.query<DeadSession>(expire, values)).rows;
     },
     async views(namespaceId, { id = null, before = null, limit }) {
-      const { rows } = await db.query<ViewRow>(views, [namespaceId, id, before, limit]);
+      const { rows } = await db.query<ViewRow>(views, views.values({ namespaceId, id, before, limit }));
       return rows.map(toView);
     },
     async kinds(namespaceId, task) {
       type Row = Omit<SessionKind, "isSpot"> & { is_spot: boolean };
-      const { rows } = await db.query<Row>(kinds, [namespaceId, task]);
+      const { rows } = await db.query<Row>(kinds, kinds.values({ namespaceId, task }));
       return rows.map(({ is_spot: isSpot, ...row }) => ({ ...row, isSpot }));
     },
     async ask(namespaceId, id, state) {
-      return (await db.query(ask, [namespaceId, id, state])).rowCount === 1;
+      return (await db.query(ask, ask.values({ namespaceId, id, state }))).rowCount === 1;
     },
     async close(id) {
-      return (await db.query(close, [id])).rowCount === 1;
+      return (await db.query(close, close.values({ id }))).rowCount === 1;
     },
     async closeOfDeadNodes() {
       return (await db.query<DeadSession>(closeOfDeadNodes)).rows;

@@ -1,117 +1,108 @@
 -- name: session.open
--- purpose: registers a worker
--- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid,
---         $8 gateway uuid, $9 labels text, $10 versions text, $11 weights text, $12 is spot boolean,
---         $13 namespaces that it serves text[] or null
--- fence: the id is new; the revision's row is locked, so that who sets limits sees the session, or the session what was set
+-- purpose: registers a worker; `namespaces` is null if it serves only its own
+-- fence: the id is new; the share lock on the revision's row orders it with changes of limits: one of the two sees the other
 insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
                                      labels, versions, weights, is_spot, namespaces, limits_revision)
-select $1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb, $10::jsonb, $11::jsonb, $12, $13, r.value
-from carillon.revision r
-where r.name = 'limits'
+select :id, :namespace_id, :name, :queues, :tasks, :slots, :node_id, :gateway_id, clock_timestamp(), clock_timestamp(), :labels::jsonb,
+       :versions::jsonb, :weights::jsonb, :is_spot, :namespaces, revision.value
+from carillon.revision
+where revision.name = 'limits'
 for share;
 
 -- name: session.adopt
--- purpose: from now on another node claims for a worker; claims that are under way end first, since they lock its row
--- params: $1 id uuid, $2 gateway uuid
--- fence: the row's lock; what the session holds is read in a later statement
-with taken as materialized (
-  select id from carillon.worker_session where id = $1 for update
+-- purpose: makes another gateway claim for a worker; claims under way end first, since they lock its row
+-- fence: the row's lock; a later statement reads the runs that the session holds
+with locked as materialized (
+  select id from carillon.worker_session where id = :id for update
 )
-update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
-from taken where s.id = any (array[taken.id])
-returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels, s.versions, s.weights, s.is_spot, s.namespaces;
+update carillon.worker_session session set gateway_id = :gateway_id, heartbeat_at = clock_timestamp()
+from locked where session.id = any (array[locked.id])
+returning session.namespace_id, session.name, session.queues, session.tasks, session.slots, session.state, session.labels,
+          session.versions, session.weights, session.is_spot, session.namespaces;
 
 -- name: session.heartbeat
--- purpose: says that workers live, and reads what was asked of them; a session that is not answered was declared dead, or is
---   served by another node
--- params: $1 ids uuid[], $2 gateway uuid
--- fence: the row exists and names this gateway; the row locks, taken in the order of ids, as limit.fence does. They let claims pass
-with mine as materialized (
-  select id from carillon.worker_session where id = any ($1::uuid[]) and gateway_id = $2 order by id for no key update
+-- purpose: records that workers live, and returns the state that an operator requested of each. A session that is missing in the
+--   answer was declared dead, or another gateway serves it
+-- fence: the row exists and names this gateway; the row locks, taken in the order of ids, as limit.fence does. They do not block
+--   claims
+with own as materialized (
+  select id from carillon.worker_session where id = any (:ids::uuid[]) and gateway_id = :gateway_id order by id for no key update
 )
-update carillon.worker_session s set heartbeat_at = clock_timestamp()
-from mine where s.id = any (array[mine.id])
-returning s.id, s.state;
+update carillon.worker_session session set heartbeat_at = clock_timestamp()
+from own where session.id = any (array[own.id])
+returning session.id, session.state;
 
 -- name: session.touch
--- purpose: says that a worker lives whose polls another node answers
--- params: $1 id uuid
+-- purpose: records that a worker lives whose polls another gateway answers
 -- fence: the row exists
-update carillon.worker_session set heartbeat_at = clock_timestamp() where id = $1 returning id;
+update carillon.worker_session set heartbeat_at = clock_timestamp() where id = :id returning id;
 
 -- name: session.namespace
--- purpose: whose worker a session is, for a node that does not serve it
--- params: $1 id uuid
+-- purpose: the namespace of a session, for a node that does not serve it
 -- fence: none, a read; it never changes
-select namespace_id from carillon.worker_session where id = $1;
+select namespace_id from carillon.worker_session where id = :id;
 
 -- name: session.list
 -- purpose: sessions with their last heartbeats, for the rescuer that watches them
--- params: none
 -- fence: none, a read
 select id, heartbeat_at::text as heartbeat from carillon.worker_session;
 
 -- name: session.expire
--- purpose: declares sessions dead whose heartbeat is still the one that was watched
--- params: $1 ids uuid[], $2 heartbeats as seen timestamptz[]
--- fence: heartbeat_at as seen, on the rows locked in the order of ids; a claim holds a key share lock on its session row, so one of
---   the two sees the other
-with silent as materialized (
-  select s.id
-  from carillon.worker_session s join unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at) on s.id = any (array[seen.id])
-  where s.heartbeat_at = seen.heartbeat_at
+-- purpose: declares sessions dead whose heartbeat has not changed since the rescuer read it
+-- fence: heartbeat_at as read, on the rows locked in the order of ids; a claim holds a key share lock on its session row, so that
+--   one of the two sees the other
+with stale as materialized (
+  select session.id
+  from carillon.worker_session session
+  join unnest(:ids::uuid[], :heartbeats::timestamptz[]) as seen (id, heartbeat_at) on session.id = any (array[seen.id])
+  where session.heartbeat_at = seen.heartbeat_at
   order by seen.id
-  for update of s
+  for update of session
 )
-delete from carillon.worker_session s using silent where s.id = any (array[silent.id])
-returning s.id, s.namespace_id as "namespaceId", s.name;
+delete from carillon.worker_session session using stale where session.id = any (array[stale.id])
+returning session.id, session.namespace_id as "namespaceId", session.name;
 
 -- name: session.close
--- purpose: a worker leaves by itself
--- params: $1 id uuid
+-- purpose: removes a worker that leaves by itself
 -- fence: none
-delete from carillon.worker_session where id = $1 returning id;
+delete from carillon.worker_session where id = :id returning id;
 
 -- name: session.close_of_dead_nodes
--- purpose: sessions of in-process workers end with their node
--- params: none
+-- purpose: removes the sessions of in-process workers whose node is gone
 -- fence: the node's row is gone; the row locks, taken in the order of ids
 with orphaned as materialized (
-  select s.id from carillon.worker_session s
-  where s.node_id is not null and not exists (select 1 from carillon.node n where n.id = s.node_id)
-  order by s.id
-  for update of s
+  select session.id from carillon.worker_session session
+  where session.node_id is not null and not exists (select 1 from carillon.node where node.id = session.node_id)
+  order by session.id
+  for update of session
 )
-delete from carillon.worker_session s using orphaned where s.id = any (array[orphaned.id])
-returning s.id, s.namespace_id as "namespaceId", s.name;
+delete from carillon.worker_session session using orphaned where session.id = any (array[orphaned.id])
+returning session.id, session.namespace_id as "namespaceId", session.name;
 
 -- name: session.views
--- purpose: the workers of a namespace, newest first
--- params: $1 namespace id int, $2 only this one uuid, $3 only older than this one uuid, $4 limit int
+-- purpose: the workers of a namespace, newest first: all, or one by its id
 -- fence: none, a read
 select id, name, queues, tasks, slots, labels, versions, weights, is_spot, state, node_id is not null as in_process, started_at,
        heartbeat_at
 from carillon.worker_session
-where namespace_id = $1 and ($2::uuid is null or id = $2) and ($3::uuid is null or id < $3)
+where namespace_id = :namespace_id and (:id::uuid is null or id = :id) and (:before::uuid is null or id < :before)
 order by id desc
-limit $4;
+limit :limit;
 
 -- name: session.kinds
--- purpose: what the workers that have a task say of themselves, each kind once: to tell why nobody takes a run of it
--- params: $1 namespace id int, $2 task text
+-- purpose: the registrations of the workers that have a task, each kind once: the explanation of a run that no worker takes reads
+--   them
 -- fence: none, a read
 select queues, labels, versions, weights, is_spot, state, count(*)::int as count, sum(slots)::int as slots
 from carillon.worker_session
-where tasks @> array[$2::text]
+where tasks @> array[:task::text]
   and case
-    when namespaces is null then namespace_id = $1
-    else namespaces && array['*', (select n.name from carillon.namespace n where n.id = $1)]
+    when namespaces is null then namespace_id = :namespace_id
+    else namespaces && array['*', (select name from carillon.namespace where id = :namespace_id)]
   end
 group by queues, labels, versions, weights, is_spot, state;
 
--- name: session.ask
--- purpose: asks something of a worker
--- params: $1 namespace id int, $2 id uuid, $3 state text
--- fence: none: the last word counts
-update carillon.worker_session set state = $3 where namespace_id = $1 and id = $2 returning id;
+-- name: session.request_state
+-- purpose: stores the state that an operator requests of a worker
+-- fence: none: the last request counts
+update carillon.worker_session set state = :state where namespace_id = :namespace_id and id = :id returning id;

@@ -1,4 +1,5 @@
-import type { Instant } from "@carillon/core";
+import type { Instant, ScheduleSpec } from "@carillon/core";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
@@ -25,15 +26,15 @@ export interface ExplainReads {
   position(namespaceId: number, runId: string): Promise<PlaceInLine>;
 }
 
-/** Runs that one answer counts. */
+/** Runs that are counted in each lane. */
 const maxCounted = 10_000;
 
 export function explainReads(db: Queryable, statements: Statements): ExplainReads {
-  const surroundings = statements.get("explain.run");
+  const surroundings = statements.get("explain.surroundings");
   const position = statements.get("explain.position");
   return {
     async surroundings(namespaceId, runId) {
-      const [row] = (await db.query<SurroundingsRow>(surroundings, [namespaceId, runId])).rows;
+      const [row] = (await db.query<SurroundingsRow>(surroundings, surroundings.values({ namespaceId, runId }))).rows;
       if (row === undefined) return null;
       return {
         laneKind: row.lane_kind,
@@ -44,7 +45,8 @@ export function explainReads(db: Queryable, statements: Statements): ExplainRead
       };
     },
     async position(namespaceId, runId) {
-      const [row] = (await db.query<PlaceInLine>(position, [namespaceId, runId, maxCounted])).rows;
+      const values = position.values({ namespaceId, runId, maxPerLane: maxCounted });
+      const [row] = (await db.query<PlaceInLine>(position, values)).rows;
       return row ?? { ahead: 0, of: 0, running: 0 };
     },
   };
@@ -56,4 +58,41 @@ interface SurroundingsRow {
   pause: RunSurroundings["queuePause"];
   order_kind: string | null;
   now: Instant;
+}
+
+export interface ForecastJob {
+  readonly id: string;
+  readonly key: string | null;
+  readonly schedule: ScheduleSpec;
+}
+
+export interface ForecastReads {
+  /** The jobs of these shards that fire before an instant; a bounded number from each shard. */
+  jobs(namespaceId: number, shards: readonly number[], until: Instant): Promise<ForecastJob[]>;
+  /** How many jobs fire next in [from, before); counted up to `max`. */
+  countAt(
+    namespaceId: number,
+    shards: readonly number[],
+    span: { readonly from: Instant; readonly before: Instant; readonly max: number },
+  ): Promise<number>;
+}
+
+const maxJobsPerShard = 10_000;
+
+export function forecastReads(db: Queryable, statements: Statements): ForecastReads {
+  const jobs = statements.get("forecast.list_jobs");
+  const at = statements.get("forecast.count");
+  return {
+    async jobs(namespaceId, shards, until) {
+      type Row = { job_id: string; key: string | null; schedule: ScheduleSpec };
+      const values = jobs.values({ namespaceId, shards, until: timestampParam(until), maxPerShard: maxJobsPerShard });
+      const { rows } = await db.query<Row>(jobs, values);
+      return rows.map(({ job_id: id, key, schedule }) => ({ id, key, schedule }));
+    },
+    async countAt(namespaceId, shards, { from, before, max }) {
+      const span = { fromAt: timestampParam(from), before: timestampParam(before) };
+      const values = at.values({ namespaceId, shards, ...span, max });
+      return (await db.query<{ count: number }>(at, values)).rows[0]?.count ?? 0;
+    },
+  };
 }

@@ -9,19 +9,19 @@ const dayMs = 86_400_000;
 
 /** The day partitions of a table. */
 export interface DayPartitions {
-  /** Makes the days from `first` on that do not exist; answers how many were made. */
+  /** Creates the missing days from `first` on; returns how many were created. */
   ensure(first: Instant, days: number): Promise<number>;
-  /** Drops the days before the one of this instant; answers how many went. */
+  /** Drops the days before the one of this instant; returns how many were dropped. */
   drop(before: Instant): Promise<number>;
 }
 
-/** A table that is divided by days, and the column that says which. */
+/** A table that is partitioned by days. */
 export type DayTable = "run_history" | "run_log";
 
 /**
- * A day is made as a table of its own and then attached: CREATE … PARTITION OF would lock the parent against every
- * insert while a reader is open. Makers take turns by an advisory lock that ends with their transaction; who comes second
- * finds the day there. For the same reason a day is detached beside its readers and dropped after that.
+ * A day is created as a table of its own and then attached: CREATE … PARTITION OF would lock the parent against every
+ * insert while a reader is open. Nodes create days one at a time, by an advisory lock that ends with their transaction; the second
+ * one finds the day. For the same reason a day is detached concurrently with its readers and dropped after that.
  */
 export function dayPartitions(
   db: Pick<Database, "query" | "transaction" | "schema">,
@@ -30,12 +30,14 @@ export function dayPartitions(
 ): DayPartitions {
   const list = statements.get("history.partitions");
   const past = statements.get("history.past_days");
-  const turn = statements.get("history.take_turn");
+  const lockDays = statements.get("history.lock_days");
   const { schema } = db;
   const target = quotedSchema(schema);
 
   async function existing(on: Queryable): Promise<Set<string>> {
-    return new Set((await on.query<{ name: string }>(list, [schema, table])).rows.map((row) => row.name));
+    return new Set(
+      (await on.query<{ name: string }>(list, list.values({ schema, table }))).rows.map((row) => row.name),
+    );
   }
 
   async function make(day: Instant): Promise<boolean> {
@@ -43,7 +45,7 @@ export function dayPartitions(
     const from = new Date(day).toISOString();
     const to = new Date(day + dayMs).toISOString();
     return db.transaction(async (tx) => {
-      await tx.query(turn, [schema]);
+      await tx.query(lockDays, lockDays.values({ schema }));
       if ((await existing(tx)).has(name)) return false;
       await tx.query({
         text: `create table ${target}.${name} (like ${target}.${table} including defaults including constraints)`,
@@ -56,7 +58,7 @@ export function dayPartitions(
   }
 
   async function remove({ name, attached, detaching }: PastDay): Promise<void> {
-    // One that a node was detaching when it died can only be finished.
+    // A detachment that a dead node began can only be finished.
     const how = detaching ? "finalize" : "concurrently";
     if (attached) {
       await db.query({ text: `alter table ${target}.${table} detach partition ${target}.${name} ${how}` });
@@ -75,7 +77,8 @@ export function dayPartitions(
       return made;
     },
     async drop(before) {
-      const { rows } = await db.query<PastDay>(past, [schema, table, dayName(before)]);
+      const values = past.values({ schema, table, firstKeptDay: dayName(before) });
+      const { rows } = await db.query<PastDay>(past, values);
       for (const day of rows) await remove(day);
       return rows.length;
     },
@@ -95,8 +98,8 @@ function dayName(day: Instant): string {
 const checkViolation = "23514";
 
 /**
- * Days are made ahead; if one is missing all the same (a node that slept for weeks), the first write into it makes it and is
- * done again. PostgreSQL reports a row without a partition as a violated check.
+ * Days are created ahead. If one is missing all the same (a node that slept for weeks), the first write into it creates it and is
+ * repeated. PostgreSQL reports a row without a partition as a violated check.
  */
 export async function makingMissingDay<Result>(
   days: Pick<DayPartitions, "ensure">,

@@ -7,7 +7,7 @@ import {
   earliestEnd,
   labelParams,
   latestTime,
-  runFilterParams,
+  runFilterValues,
 } from "../runs/run-filter.js";
 import type { RunRow } from "../runs/run-reads.js";
 import { type Statement, type Statements, pickLines } from "../sql/statements.js";
@@ -42,7 +42,7 @@ interface Search {
 
 type FoundRow = RunRow & { readonly is_match: boolean; readonly is_last: boolean };
 
-/** How long a namespace is taken for small beside others before that is estimated again. */
+/** How long a namespace counts as small before that is estimated again. */
 const smallForMs = 60_000;
 const maxRemembered = 1_000;
 
@@ -53,7 +53,7 @@ const maxRemembered = 1_000;
 export class FinishedSearch {
   readonly #options: FinishedSearchOptions;
   readonly #scans: ScanChooser;
-  /** Namespaces that have few of the runs, and until when they are taken for small. */
+  /** Namespaces that have few of the runs, and until when they count as small. */
   readonly #smallUntil = new Map<number, Instant>();
 
   constructor(options: FinishedSearchOptions) {
@@ -108,24 +108,32 @@ export class FinishedSearch {
   async #scan(scan: NumberedScan, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
     if (scan.tasks.length === 0) return { rows: [], edge: null, isStopped: false };
     const { direction } = place;
-    const most = Math.max(place.limit, Math.ceil(maxScanned / scan.tasks.length));
+    const maxRows = Math.max(place.limit, Math.ceil(maxScanned / scan.tasks.length));
     const { by, until } = idBounds(scan, place, stretch);
     const tags = [direction, scan.way, scan.numbering, `${direction}_${scan.numbering}`, `${direction}_${by}`];
-    const list = pickLines(this.#options.statements.get("history.list"), ...tags);
-    const days = [timestampParam(stretch.from), timestampParam(stretch.before)];
-    const bounds = [place.after, place.limit, ...days, scan.tasks, most, until];
-    const values = [namespaceId, ...runFilterParams(filter), ...bounds];
-    const found = toFound((await this.#options.db.query<FoundRow>(list, values)).rows, place);
+    const list = this.#options.statements.get("history.list");
+    const days = { endedFrom: timestampParam(stretch.from), endedBefore: timestampParam(stretch.before) };
+    const bounds = { after: place.after, limit: place.limit, ...days, tasks: scan.tasks, maxScanned: maxRows, until };
+    const values = list.values({ namespaceId, ...runFilterValues(filter), ...bounds });
+    const { rows } = await this.#options.db.query<FoundRow>(pickLines(list, ...tags), values);
+    const found = toFound(rows, place);
     if (scan.numbering === "numbered" || found.rows.length >= place.limit) return found;
-    const edge = await this.#edge(place, days, most);
+    const edge = await this.#edge(place, days, maxRows);
     return { rows: orderOf(direction).upTo(edge, found.rows, place.limit).rows, edge, isStopped: edge !== null };
   }
 
-  async #edge({ after, direction }: ListPlace, days: readonly string[], most: number): Promise<string | null> {
+  async #edge({ after, direction }: ListPlace, days: EndedWithin, maxRows: number): Promise<string | null> {
     const { db, statements } = this.#options;
-    const edge = pickLines(statements.get("history.edge"), direction);
-    return (await db.query<{ id: string }>(edge, [after, ...days, most])).rows[0]?.id ?? null;
+    const edge = statements.get("history.edge");
+    const values = edge.values({ after, ...days, maxScanned: maxRows });
+    return (await db.query<{ id: string }>(pickLines(edge, direction), values)).rows[0]?.id ?? null;
   }
+}
+
+/** Bounds of the days on which runs ended. */
+interface EndedWithin {
+  readonly endedFrom: string;
+  readonly endedBefore: string;
 }
 
 /** numbered: the scanned rows are numbered, to find where the scan stopped; plain: another statement finds it. */
@@ -262,12 +270,13 @@ export class ScanChooser {
   }
 
   /** The tasks that runs of the filter can have, if the filter determines them. */
-  async #tasksNamed({ task, queue }: RunListFilter, most: number): Promise<readonly string[] | null> {
+  async #tasksNamed({ task, queue }: RunListFilter, max: number): Promise<readonly string[] | null> {
     if (task !== undefined) return [task];
     if (queue === undefined) return null;
     const { db, statements } = this.#options;
-    const { rows } = await db.query<{ task: string }>(statements.get("lane.tasks_of"), [queue, most + 1]);
-    return rows.length > most ? null : rows.map((row) => row.task);
+    const list = statements.get("lane.list_tasks");
+    const { rows } = await db.query<{ task: string }>(list, list.values({ queue, limit: max + 1 }));
+    return rows.length > max ? null : rows.map((row) => row.task);
   }
 
   /** An estimate of the rows of one day by this index. */
@@ -275,10 +284,12 @@ export class ScanChooser {
     const { db, statements, now } = this.#options;
     const { jobId = null, owner = null, createdBefore = latestTime } = filter;
     const before = Math.max(0, Math.min(createdBefore, now()) + clockSlackMs);
-    const days = [timestampParam(Math.max(0, before - judgedDays * dayMs)), timestampParam(before)];
+    const endedFrom = timestampParam(Math.max(0, before - judgedDays * dayMs));
+    const days = { endedFrom, endedBefore: timestampParam(before) };
     const [labels] = labelParams(filter.labels);
-    const under = pickLines(statements.get("history.under"), way);
-    return (await estimateRows(db, under, [namespaceId, jobId, owner, labels, ...days, tasks])) / judgedDays;
+    const scanned = statements.get("history.scanned");
+    const values = scanned.values({ namespaceId, jobId, owner, labels, ...days, tasks });
+    return (await estimateRows(db, pickLines(scanned, way), values)) / judgedDays;
   }
 }
 
@@ -286,8 +297,8 @@ function byTask(tasks: readonly string[]): Scan {
   return { way: "task", tasks, maxDays: maxDaysAtOnce };
 }
 
-function gathered(scan: Scan, daily: number, most: number): Scan {
-  return { ...scan, maxDays: Math.min(maxDaysAtOnce, Math.max(1, Math.floor(most / Math.max(1, daily)))) };
+function gathered(scan: Scan, daily: number, maxRows: number): Scan {
+  return { ...scan, maxDays: Math.min(maxDaysAtOnce, Math.max(1, Math.floor(maxRows / Math.max(1, daily)))) };
 }
 
 const endStatuses: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "skipped"]);
@@ -310,13 +321,13 @@ interface Block {
 /** The tasks of finished runs. Results of days to which no run is added any more are cached. */
 export class FinishedTasks {
   readonly #db: Queryable;
-  readonly #text: string;
+  readonly #list: Statement<"catalogue.tasks_of_runs">;
   readonly #days: HistoryDays;
   readonly #remembered = new Map<string, readonly string[]>();
 
   constructor(db: Queryable, statements: Statements, days: HistoryDays) {
     this.#db = db;
-    this.#text = statements.get("catalogue.tasks_of_runs").text;
+    this.#list = statements.get("catalogue.tasks_of_runs");
     this.#days = days;
   }
 
@@ -335,9 +346,10 @@ export class FinishedTasks {
     const key = JSON.stringify([namespaceId, from, before, after, limit, only]);
     const known = this.#remembered.get(key);
     if (known !== undefined) return known;
-    const values = [namespaceId, after ?? null, limit, only ?? null, timestampParam(from), timestampParam(before)];
+    const ended = { endedFrom: timestampParam(from), endedBefore: timestampParam(before) };
+    const values = this.#list.values({ namespaceId, after: after ?? null, limit, only: only ?? null, ...ended });
     // Sent without a name, so that it is planned for its days alone.
-    const { rows } = await this.#db.query<{ task: string }>({ text: this.#text }, values);
+    const { rows } = await this.#db.query<{ task: string }>({ text: this.#list.text }, values);
     const names = rows.map((row) => row.task);
     if (this.#days.isSettled(before - dayMs)) this.#remember(key, names);
     return names;
@@ -370,8 +382,7 @@ export interface Counted {
 
 export interface FinishedTotalsOptions {
   readonly db: Queryable;
-  /** history.matches */
-  readonly matches: Statement;
+  readonly matches: Statement<"history.matches">;
   readonly days: HistoryDays;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -393,28 +404,31 @@ export class FinishedTotals {
     const { db, matches } = this.#options;
     let count = 0;
     for (const days of await this.#stretches(filter)) {
-      count += await estimateRows(db, matches, [namespaceId, ...runFilterParams(filter), ...days, null]);
+      const values = matches.values({ namespaceId, ...runFilterValues(filter), ...days, maxCount: null });
+      count += await estimateRows(db, matches, values);
     }
     return count;
   }
 
-  async count(namespaceId: number, filter: RunListFilter, most: number): Promise<Counted> {
+  async count(namespaceId: number, filter: RunListFilter, max: number): Promise<Counted> {
     const { db, matches, now } = this.#options;
     const lateFrom = now() + countTimeMs;
     let count = 0;
     for (const days of await this.#stretches(filter)) {
-      if (count >= most || now() >= lateFrom) return { count, isWhole: false };
-      count += await countRows(db, matches, [namespaceId, ...runFilterParams(filter), ...days, most - count]);
+      if (count >= max || now() >= lateFrom) return { count, isWhole: false };
+      const values = matches.values({ namespaceId, ...runFilterValues(filter), ...days, maxCount: max - count });
+      count += await countRows(db, matches, values);
     }
-    return { count, isWhole: count < most };
+    return { count, isWhole: count < max };
   }
 
-  async #stretches(filter: RunListFilter): Promise<[from: string, before: string][]> {
+  async #stretches(filter: RunListFilter): Promise<EndedWithin[]> {
     const starts = (await this.#options.days.since(earliestEnd(filter) ?? 0)).toReversed();
-    const stretches: [string, string][] = [];
+    const stretches: EndedWithin[] = [];
     for (let at = 0; at < starts.length; at += maxDaysAtOnce) {
       const days = starts.slice(at, at + maxDaysAtOnce);
-      stretches.push([timestampParam(days.at(-1) ?? 0), timestampParam((days[0] ?? 0) + dayMs)]);
+      const endedFrom = timestampParam(days.at(-1) ?? 0);
+      stretches.push({ endedFrom, endedBefore: timestampParam((days[0] ?? 0) + dayMs) });
     }
     return stretches;
   }

@@ -80,8 +80,9 @@ export class HistoryDays {
       const params = days.map((start) => timestampParam(start));
       const end = timestampParam((days.at(-1) ?? 0) + dayMs);
       // Sent without a name, so that it is planned for its days alone.
-      const { text } = statements.get("history.first_ids");
-      const { rows } = await db.query<{ day: Instant; id: string }>({ text }, [params, params[0], end]);
+      const firstIds = statements.get("history.first_ids");
+      const values = firstIds.values({ days: params, from: params[0], before: end });
+      const { rows } = await db.query<{ day: Instant; id: string }>({ text: firstIds.text }, values);
       const idOf = new Map(rows.map((row) => [row.day, row.id]));
       for (const start of days) this.#firstIds.set(start, idOf.get(start) ?? null);
     }
@@ -90,7 +91,8 @@ export class HistoryDays {
   async #oldestDay(on: Queryable): Promise<Instant> {
     const { statements, schema, now } = this.#options;
     if (this.#oldest !== null && now() < this.#oldest.until) return this.#oldest.start;
-    const { rows } = await on.query<{ name: string }>(statements.get("history.partitions"), [schema, "run_history"]);
+    const list = statements.get("history.partitions");
+    const { rows } = await on.query<{ name: string }>(list, list.values({ schema, table: "run_history" }));
     const starts = rows.flatMap(({ name }) => startOf(name));
     const start = Math.min(dayOf(now()), ...starts);
     this.#oldest = { start, until: now() + oldestForMs };

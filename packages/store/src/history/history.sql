@@ -1,191 +1,183 @@
+-- part: history.columns
+-- purpose: a finished run as lists and reads of runs return it
+id, job_id, task, queue, priority, status, status_reason, trigger, nominal_at, run_at, created_at, started_at, finished_at,
+attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner, null::timestamptz as deadline_at
+
+-- part: history.of_job
+-- purpose: the finished runs of a job. The job's index leaves out the run that has the job's id
+select * from carillon.run_history where job_id = :job_id and job_id <> id
+union all
+select * from carillon.run_history where job_id = :job_id and id = :job_id
+
 -- name: history.find
 -- purpose: finished runs by id, among those that ended within some days
--- params: $1 namespace id int, $2 ids uuid[], $3 ended from, $4 ended before timestamptz
 -- fence: none, a read
-select id, job_id, task, queue, priority, status, status_reason, trigger, nominal_at, run_at, created_at, started_at,
-       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner,
-       null::timestamptz as deadline_at
+select
+  --+ history.columns
 from carillon.run_history
-where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3 and finished_at < $4;
+where namespace_id = :namespace_id and id = any (:ids::uuid[]) and finished_at >= :ended_from and finished_at < :ended_before;
 
 -- name: history.list
--- purpose: a keyset page of the runs that ended within some days, among the first so many that one index gives in the list's order: the
---   rest of the filter is looked up in those. Numbered, the last that was looked at is among the answers; to number many rows costs
---   several times what it costs to read them, so that plain is for where there are many. Gathered, no index finds them by
---   their ids. A line with a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
--- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
---         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
---         $14 after id uuid or null, $15 limit int, $16 ended from, $17 ended before timestamptz, $18 tasks to look under text[],
---         $19 how many to look through int, $20 the last id that is wanted uuid or null
+-- purpose: a keyset page of the runs that ended within some days, among the first `max_scanned` that one index gives in the list's
+--   order; the rest of the filter is applied to those. `numbered`: the last scanned row is among the answers; to number many rows
+--   costs several times as much as to read them, so `plain` is for filters that many rows match. `gathered`: no index finds the rows
+--   by their ids. A line with a tag is used where its tag is chosen. Sent without a name, so that it is planned for its values
 -- fence: none, a read
-select h.id, h.job_id, h.task, h.queue, h.priority, h.status, h.status_reason, h.trigger, h.nominal_at, h.run_at, h.created_at,
-       h.started_at, h.finished_at, h.attempt, h.losses, h.fence, h.session_id, h.payload, h.policy, h.output, h.error, h.attempts,
-       h.labels, h.owner, null::timestamptz as deadline_at, h.is_match, h.place = $19 as is_last
-from unnest($18::text[]) as under (task)
+select
+  --+ history.columns
+  , is_match, number = :max_scanned as is_last
+from unnest(:tasks::text[]) as wanted (name)
 cross join lateral (
   select *
   from (
-    select looked.*, coalesce(
-      namespace_id = $1 and (not $8::boolean or job_id = id) and
+    select scanned.*, coalesce(
+      namespace_id = :namespace_id and (not :one_off_only::boolean or job_id = id) and
       --+ run.conditions
       , false) as is_match
     from (
-      select numbered.*, row_number() over in_order as place --? numbered
-      select numbered.*, 0 as place --? plain
+      select numbered.*, row_number() over in_order as number --? numbered
+      select numbered.*, 0 as number --? plain
       from (
         select * from carillon.run_history --? any namespace task owner failed unrun asked labels
         select * from ( --? job
-          select * from carillon.run_history where job_id = $5 and job_id <> id --? job
+          select * from carillon.run_history where job_id = :job_id and job_id <> id --? job
           union all --? job
-          select * from carillon.run_history where job_id = $5 and id = $5 --? job
+          select * from carillon.run_history where job_id = :job_id and id = :job_id --? job
         ) of_job --? job
-        where finished_at >= $16::timestamptz and finished_at < $17::timestamptz
-          and id < coalesce($14::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first_by_id
-          and id >= coalesce($20::uuid, '00000000-0000-0000-0000-000000000000') --? newest_first_by_id
-          and id > coalesce($14::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first_by_id
-          and id <= coalesce($20::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? oldest_first_by_id
-          and coalesce(id < $14::uuid, true) and coalesce(id >= $20::uuid, true) --? newest_first_gathered
-          and coalesce(id > $14::uuid, true) and coalesce(id <= $20::uuid, true) --? oldest_first_gathered
-          and namespace_id = $1 --? namespace task owner job failed unrun asked labels
-          and task = under.task --? task
-          and owner = $7 --? owner
+        where finished_at >= :ended_from::timestamptz and finished_at < :ended_before::timestamptz
+          and id < coalesce(:after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first_by_id
+          and id >= coalesce(:until::uuid, '00000000-0000-0000-0000-000000000000') --? newest_first_by_id
+          and id > coalesce(:after::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first_by_id
+          and id <= coalesce(:until::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? oldest_first_by_id
+          and coalesce(id < :after::uuid, true) and coalesce(id >= :until::uuid, true) --? newest_first_gathered
+          and coalesce(id > :after::uuid, true) and coalesce(id <= :until::uuid, true) --? oldest_first_gathered
+          and namespace_id = :namespace_id --? namespace task owner job failed unrun asked labels
+          and task = wanted.name --? task
+          and owner = :owner --? owner
           and status = 'failed' --? failed
           and status in ('cancelled', 'skipped') --? unrun
           and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
-          and labels @> $12::jsonb --? labels
+          and labels @> :labels::jsonb --? labels
         order by id desc --? newest_first
         order by id --? oldest_first
-        limit $19
+        limit :max_scanned
       ) numbered
       window in_order as (order by id desc rows unbounded preceding) --? newest_first_numbered
       window in_order as (order by id rows unbounded preceding) --? oldest_first_numbered
-    ) looked
-  ) judged
-  where is_match or place = $19
+    ) scanned
+  ) matched
+  where is_match or number = :max_scanned
   order by id desc --? newest_first
   order by id --? oldest_first
-  limit $15
-) h
-order by is_last desc, h.id desc --? newest_first
-order by is_last desc, h.id --? oldest_first
-limit $15 + cardinality($18);
+  limit :limit
+) found
+order by is_last desc, id desc --? newest_first
+order by is_last desc, id --? oldest_first
+limit :limit + cardinality(:tasks);
 
 -- name: history.edge
--- purpose: where history.list stopped looking among all rows; nothing if it saw the end
--- params: $1 after id uuid or null, $2 ended from, $3 ended before timestamptz, $4 how many were looked through int
+-- purpose: where history.list stopped scanning among all rows; nothing if it read to the end
 -- fence: none, a read
 select id from carillon.run_history
-where finished_at >= $2::timestamptz and finished_at < $3::timestamptz
-  and id < coalesce($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
-  and id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
+where finished_at >= :ended_from::timestamptz and finished_at < :ended_before::timestamptz
+  and id < coalesce(:after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
+  and id > coalesce(:after::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
 order by id desc --? newest_first
 order by id --? oldest_first
-offset $4::int - 1
+offset :max_scanned::int - 1
 limit 1;
 
--- name: history.under
--- purpose: the rows of some days that one index gives for a filter. Only explained: the planner's estimate says by which index to look
--- params: $1 namespace id int, $2 job id uuid or null, $3 owner text or null, $4 labels jsonb or null, $5 ended from, $6 ended before
---         timestamptz, $7 tasks text[]
+-- name: history.scanned
+-- purpose: the rows of some days that one index gives for a filter. Only explained: by the planner's estimate the search chooses an
+--   index
 -- fence: none, a read
-select $2::uuid, $3::text, $4::jsonb, $7::text[]
+select :job_id::uuid, :owner::text, :labels::jsonb, :tasks::text[]
 from carillon.run_history
-where finished_at >= $5::timestamptz and finished_at < $6::timestamptz
-  and task = any ($7::text[]) --? task
-  and owner = $3 --? owner
-  and job_id = $2 and job_id <> id --? job
+where finished_at >= :ended_from::timestamptz and finished_at < :ended_before::timestamptz
+  and task = any (:tasks::text[]) --? task
+  and owner = :owner --? owner
+  and job_id = :job_id and job_id <> id --? job
   and status = 'failed' --? failed
   and status in ('cancelled', 'skipped') --? unrun
   and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
-  and labels @> $4::jsonb --? labels
-  and namespace_id = $1 --? namespace task owner job failed unrun asked labels
-  and $1::int is not null;
+  and labels @> :labels::jsonb --? labels
+  and namespace_id = :namespace_id --? namespace task owner job failed unrun asked labels
+  and :namespace_id::int is not null;
 
 -- name: history.matches
 -- purpose: the runs of a filter that ended within some days, up to a number: counted, or explained for an estimate
--- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
---         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
---         $14 ended from, $15 ended before timestamptz, $16 how many at most int or null
 -- fence: none, a read
 select id
 from carillon.run_history
-where namespace_id = $1 and finished_at >= $14::timestamptz and finished_at < $15::timestamptz and (not $8::boolean or trigger = 'once') and
+where namespace_id = :namespace_id and finished_at >= :ended_from::timestamptz and finished_at < :ended_before::timestamptz
+  and (not :one_off_only::boolean or trigger = 'once') and
   --+ run.conditions
-limit $16;
+limit :max_count;
 
 -- name: history.last_success
 -- purpose: the newest run of a job that succeeded, among those that ended within some days
--- params: $1 namespace id int, $2 job id uuid, $3 limit int, $4 ended from, $5 ended before timestamptz, $6 the last id that is wanted
---         uuid or null
 -- fence: none, a read
 select id, finished_at as at, output::text as value
 from (
-  select * from carillon.run_history where job_id = $2 and job_id <> id
-  union all
-  select * from carillon.run_history where job_id = $2 and id = $2
+  --+ history.of_job
 ) of_job
-where namespace_id = $1 and status = 'succeeded' and finished_at >= $4::timestamptz and finished_at < $5::timestamptz
-  and id >= coalesce($6::uuid, '00000000-0000-0000-0000-000000000000')
+where namespace_id = :namespace_id and status = 'succeeded' and finished_at >= :ended_from::timestamptz
+  and finished_at < :ended_before::timestamptz
+  and id >= coalesce(:until::uuid, '00000000-0000-0000-0000-000000000000')
 order by id desc
-limit $3;
+limit :limit;
 
 -- name: history.ends_of_job
--- purpose: how the newest runs of a job went, of those that ended within some days
--- params: $1 namespace id int, $2 job id uuid, $3 limit int, $4 ended from, $5 ended before timestamptz, $6 the last id that is wanted
---         uuid or null
+-- purpose: the ends of the newest runs of a job, among those that ended within some days
 -- fence: none, a read
 select id, status, attempt, finished_at as at, (extract(epoch from finished_at - started_at) * 1000)::float8 as duration_ms,
        greatest(extract(epoch from started_at - run_at) * 1000, 0)::float8 as lag_ms
 from (
-  select * from carillon.run_history where job_id = $2 and job_id <> id
-  union all
-  select * from carillon.run_history where job_id = $2 and id = $2
+  --+ history.of_job
 ) of_job
-where namespace_id = $1 and finished_at >= $4::timestamptz and finished_at < $5::timestamptz
-  and id >= coalesce($6::uuid, '00000000-0000-0000-0000-000000000000')
+where namespace_id = :namespace_id and finished_at >= :ended_from::timestamptz and finished_at < :ended_before::timestamptz
+  and id >= coalesce(:until::uuid, '00000000-0000-0000-0000-000000000000')
 order by id desc
-limit $3;
+limit :limit;
 
 -- name: history.first_ids
--- purpose: the lowest id among the runs that ended on each of some days; a day without any is not among the answers
--- params: $1 beginnings of the days timestamptz[], $2 the first of them, $3 the end of the last timestamptz
+-- purpose: the lowest id among the runs that ended on each of some days; days on which no run ended are missing in the answer
 -- fence: none, a read
-select d.day, f.id
-from unnest($1::timestamptz[]) as d (day)
+select wanted.day, lowest.id
+from unnest(:days::timestamptz[]) as wanted (day)
 cross join lateral (
-  select h.id
-  from carillon.run_history h
-  where h.finished_at >= $2::timestamptz and h.finished_at < $3::timestamptz
-    and h.finished_at >= d.day and h.finished_at < d.day + interval '24 hours'
-  order by h.id
+  select id
+  from carillon.run_history
+  where finished_at >= :from::timestamptz and finished_at < :before::timestamptz
+    and finished_at >= wanted.day and finished_at < wanted.day + interval '24 hours'
+  order by id
   limit 1
-) f;
+) lowest;
 
 -- name: history.partitions
 -- purpose: the days of a table that have a partition
--- params: $1 schema text, $2 table text
 -- fence: none, a read
-select c.relname as name
-from pg_catalog.pg_inherits i
-join pg_catalog.pg_class c on c.oid = i.inhrelid
-join pg_catalog.pg_class p on p.oid = i.inhparent
-join pg_catalog.pg_namespace n on n.oid = p.relnamespace
-where p.relname = $2 and n.nspname = $1
-order by c.relname;
+select day.relname as name
+from pg_catalog.pg_inherits link
+join pg_catalog.pg_class day on day.oid = link.inhrelid
+join pg_catalog.pg_class parent on parent.oid = link.inhparent
+join pg_catalog.pg_namespace schema on schema.oid = parent.relnamespace
+where parent.relname = :table and schema.nspname = :schema
+order by day.relname;
 
 -- name: history.past_days
--- purpose: the days of a table before a day, attached or not: one that was detached and not dropped is still in the way
--- params: $1 schema text, $2 table text, $3 first day that stays, as the end of a partition's name
+-- purpose: the days of a table before a day, attached or not: one that was detached and not dropped would block its name.
+--   `first_kept_day` is the end of a partition's name
 -- fence: none, a read
-select c.relname as name, i.inhrelid is not null as attached, coalesce(i.inhdetachpending, false) as detaching
-from pg_catalog.pg_class c
-join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-left join pg_catalog.pg_inherits i on i.inhrelid = c.oid
-where n.nspname = $1 and c.relkind = 'r' and c.relname ~ ('^' || $2 || '_[0-9]{8}$') and c.relname < $2 || '_' || $3
-order by c.relname;
+select day.relname as name, link.inhrelid is not null as attached, coalesce(link.inhdetachpending, false) as detaching
+from pg_catalog.pg_class day
+join pg_catalog.pg_namespace schema on schema.oid = day.relnamespace
+left join pg_catalog.pg_inherits link on link.inhrelid = day.oid
+where schema.nspname = :schema and day.relkind = 'r' and day.relname ~ ('^' || :table || '_[0-9]{8}$')
+  and day.relname < :table || '_' || :first_kept_day
+order by day.relname;
 
--- name: history.take_turn
--- purpose: lets one node at a time make days of history; held to the end of the transaction
--- params: $1 schema text
--- fence: an advisory lock; only an economy, the name of the table is unique
-select pg_advisory_xact_lock(hashtextextended('carillon.history_days.' || $1, 0));
+-- name: history.lock_days
+-- purpose: lets one node at a time create days of history, until its transaction ends
+-- fence: an advisory lock; it only avoids failed attempts, since the name of the table is unique
+select pg_advisory_xact_lock(hashtextextended('carillon.history_days.' || :schema, 0));

@@ -35,13 +35,15 @@ interface OfJob {
 export function jobHistory(db: Queryable, statements: Statements, days: HistoryDays): JobHistory {
   /** The newest runs of a job. Sent without a name, so that it is planned for its days. */
   async function newest<Row extends { readonly id: string }>(
-    name: string,
+    name: "history.last_success" | "history.ends_of_job",
     { namespaceId, jobId, limit }: OfJob,
   ): Promise<readonly Row[]> {
-    const { text } = statements.get(name);
+    const statement = statements.get(name);
+    const { text } = statement;
     const place = { after: null, limit, direction: "newest_first" } as const;
     const scan = async ({ from, before, until }: Stretch): Promise<ListPart<Row>> => {
-      const values = [namespaceId, jobId, limit, timestampParam(from), timestampParam(before), until];
+      const ended = { endedFrom: timestampParam(from), endedBefore: timestampParam(before) };
+      const values = statement.values({ namespaceId, jobId, limit, ...ended, until });
       return { rows: (await db.query<Row>({ text }, values)).rows, edge: null };
     };
     const since = Math.max(0, timeOfUuid(jobId) - clockSlackMs);

@@ -6,12 +6,12 @@ import {
   ownFiring,
   storedLabels,
 } from "@carillon/core";
-import { columns, jsonOrNull, jsonParam, timestampOrNull, timestampParam } from "../db/parameters.js";
+import { jsonOrNull, jsonParam, namedColumns, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
-import type { StoredPause } from "./stored-pause.js";
+import type { StoredPause } from "./job-transaction-store.js";
 
-/** The part that all changes of a job have. */
+/** The columns that every kind of change writes. */
 export interface JobTouch {
   readonly id: string;
   readonly expectedVersion: number;
@@ -83,32 +83,51 @@ export function jobChangeStore(statements: Statements): JobChangeStore {
 type Writes = Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
 
 function changeWrites(statements: Statements): Writes {
-  const touch = statements.get("change.touch");
-  const keepVersion = statements.get("change.keep_version");
-  const redefine = statements.get("change.redefine");
+  const touch = statements.get("job_change.touch");
+  const keepVersion = statements.get("job_change.keep_version");
+  const redefine = statements.get("job_change.redefine");
   return {
     async touch(tx, jobs) {
       if (jobs.length === 0) return;
-      requireCount(touch.name, (await tx.query(touch, touchParameters(jobs))).rowCount, jobs.length);
+      const changed = namedColumns(jobs, {
+        ids: (job) => job.id,
+        expectedVersions: (job) => job.expectedVersion,
+        versions: (job) => job.version,
+        pauses: (job) => (job.pause === null ? null : jsonParam(job.pause)),
+        endedAt: (job) => timestampOrNull(job.endedAt),
+      });
+      requireCount(touch.name, (await tx.query(touch, touch.values(changed))).rowCount, jobs.length);
     },
     async keepVersion(tx, { jobId, version, spec, validFrom, validTo, replacedBy }) {
-      const when = [timestampParam(validFrom), timestampParam(validTo)];
-      const { rowCount } = await tx.query(keepVersion, [jobId, version, jsonParam(spec), ...when, replacedBy]);
+      const values = keepVersion.values({
+        jobId,
+        version,
+        definition: jsonParam(spec),
+        validFrom: timestampParam(validFrom),
+        validTo: timestampParam(validTo),
+        replacedBy,
+      });
+      const { rowCount } = await tx.query(keepVersion, values);
       requireCount(keepVersion.name, rowCount, 1);
     },
     async redefine(tx, { id, version, lane, spec, definedAt }) {
       const { task, queue, priority, payload, schedule, policy, firing = {}, labels, owner = null } = spec;
-      const rules = [jsonParam(schedule), jsonOrNull(policy), jsonOrNull(ownFiring(firing))];
-      const what = [
+      const values = redefine.values({
+        id,
+        version,
+        lane,
         task,
         queue,
         priority,
-        jsonParam(payload),
-        ...rules,
-        jsonParam(storedLabels({ labels, policy, payload })),
+        payload: jsonParam(payload),
+        schedule: jsonParam(schedule),
+        policy: jsonOrNull(policy),
+        firing: jsonOrNull(ownFiring(firing)),
+        labels: jsonParam(storedLabels({ labels, policy, payload })),
         owner,
-      ];
-      const { rowCount } = await tx.query(redefine, [id, version, lane, ...what, timestampParam(definedAt)]);
+        definedAt: timestampParam(definedAt),
+      });
+      const { rowCount } = await tx.query(redefine, values);
       requireCount(redefine.name, rowCount, 1);
     },
   };
@@ -117,21 +136,28 @@ function changeWrites(statements: Statements): Writes {
 type Reads = Pick<JobChangeStore, "definitionOf" | "versions" | "occurrences">;
 
 function changeReads(statements: Statements): Reads {
-  const definitionOf = statements.get("change.definition_of");
-  const versions = statements.get("change.versions");
-  const occurrences = statements.get("change.occurrences");
+  const definitionOf = statements.get("job_change.definition_as_of");
+  const versions = statements.get("job_change.list_versions");
+  const occurrences = statements.get("job_change.list_occurrences");
   return {
     async definitionOf(db, jobId, version) {
-      const { rows } = await db.query<{ definition: JobSpec }>(definitionOf, [jobId, version]);
+      const { rows } = await db.query<{ definition: JobSpec }>(definitionOf, definitionOf.values({ jobId, version }));
       return rows[0]?.definition ?? null;
     },
     async versions(db, jobId, before, limit) {
-      const { rows } = await db.query<VersionRow>(versions, [jobId, before, limit]);
+      const values = versions.values({ jobId, beforeVersion: before, limit });
+      const { rows } = await db.query<VersionRow>(versions, values);
       return rows.map((row) => toReplaced(jobId, row));
     },
     async occurrences(db, jobId, before, limit) {
-      const place = [timestampOrNull(before?.from_at ?? null), before?.version ?? null, before?.reason ?? null];
-      return (await db.query<LedgerRow>(occurrences, [jobId, ...place, limit])).rows;
+      const values = occurrences.values({
+        jobId,
+        beforeFrom: timestampOrNull(before?.from_at ?? null),
+        beforeVersion: before?.version ?? null,
+        beforeReason: before?.reason ?? null,
+        limit,
+      });
+      return (await db.query<LedgerRow>(occurrences, values)).rows;
     },
   };
 }
@@ -139,24 +165,25 @@ function changeReads(statements: Statements): Reads {
 type Adoptions = Pick<JobChangeStore, "holdRun" | "adoptLive" | "adoptEnded">;
 
 function adoptions(statements: Statements): Adoptions {
-  const holdRun = statements.get("change.hold_run");
-  const recall = statements.get("change.recall");
-  const adoptLive = statements.get("change.adopt_live");
-  const adoptEnded = statements.get("change.adopt_ended");
+  const lockRun = statements.get("job_change.lock_run");
+  const promoteRun = statements.get("job_change.promote_run");
+  const adoptLive = statements.get("job_change.adopt_live_run");
+  const adoptEnded = statements.get("job_change.adopt_ended_run");
   return {
     async holdRun(tx, namespaceId, id) {
-      const hold = async (): Promise<LiveRunStatus | null> =>
-        (await tx.query<{ state: LiveRunStatus }>(holdRun, [namespaceId, id])).rows[0]?.state ?? null;
-      const near = await hold();
-      if (near !== null) return near;
-      await tx.query(recall, [namespaceId, id]);
-      return hold();
+      const lock = async (): Promise<LiveRunStatus | null> =>
+        (await tx.query<{ state: LiveRunStatus }>(lockRun, lockRun.values({ namespaceId, id }))).rows[0]?.state ?? null;
+      const state = await lock();
+      if (state !== null) return state;
+      await tx.query(promoteRun, promoteRun.values({ namespaceId, id }));
+      return lock();
     },
     async adoptLive(tx, id, urgency) {
-      return (await tx.query(adoptLive, [id, urgency])).rowCount === 1;
+      return (await tx.query(adoptLive, adoptLive.values({ id, class: urgency }))).rowCount === 1;
     },
     async adoptEnded(tx, { id, notBefore, class: urgency, lane, shard }) {
-      return (await tx.query(adoptEnded, [id, timestampParam(notBefore), urgency, lane, shard])).rowCount === 1;
+      const values = adoptEnded.values({ id, notBefore: timestampParam(notBefore), class: urgency, lane, shard });
+      return (await tx.query(adoptEnded, values)).rowCount === 1;
     },
   };
 }
@@ -172,16 +199,6 @@ interface VersionRow {
 function toReplaced(jobId: string, row: VersionRow): ReplacedDefinition {
   const { version, definition: spec, valid_from: validFrom, valid_to: validTo, replaced_by: replacedBy } = row;
   return { jobId, version, spec, validFrom, validTo, replacedBy };
-}
-
-function touchParameters(jobs: readonly JobTouch[]): unknown[] {
-  return columns(jobs, [
-    (job) => job.id,
-    (job) => job.expectedVersion,
-    (job) => job.version,
-    (job) => (job.pause === null ? null : jsonParam(job.pause)),
-    (job) => timestampOrNull(job.endedAt),
-  ]);
 }
 
 function requireCount(statement: string, changed: number, wanted: number): void {

@@ -1,129 +1,127 @@
--- name: change.touch
--- purpose: the part of a change that every kind of it has: the new version, the pause, the end
--- params: $1 ids uuid[], $2 expected versions int[], $3 versions int[], $4 pauses text[], $5 ended at timestamptz[]
--- fence: version; the row of job_due is locked
-update carillon.job j
-set version = i.version, pause = i.pause::json, ended_at = i.ended_at, updated_at = clock_timestamp()
-from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[]) as i (id, expected, version, pause, ended_at)
-where j.id = any (array[i.id]) and j.version = i.expected
-returning j.id;
-
--- name: change.keep_version
--- purpose: keeps the definition that is about to be replaced
--- params: $1 job id uuid, $2 version int, $3 definition text, $4 valid from timestamptz, $5 valid to timestamptz,
---         $6 who replaces it text or null
--- fence: primary key; the row of job_due is locked
-insert into carillon.job_version (job_id, namespace_id, version, definition, valid_from, valid_to, replaced_by)
-select j.id, j.namespace_id, $2, $3::json, $4, $5, $6 from carillon.job j where j.id = $1;
-
--- name: change.redefine
--- purpose: replaces a job's definition
--- params: $1 id uuid, $2 version int (the new one), $3 lane int, $4 task, $5 queue text, $6 priority smallint, $7 payload,
---         $8 schedule, $9 policy, $10 firing text, $11 labels text, $12 owner text, $13 defined at timestamptz
--- fence: version; the row of job_due is locked
+-- name: job_change.touch
+-- purpose: a node that changes jobs writes the new version, the pause and the end of each: the columns that every kind of change has
+-- fence: version; the transaction has the rows of job_due locked
 update carillon.job
-set lane = $3, task = $4, queue = $5, priority = $6, payload = $7::json, schedule = $8::json, policy = $9::json,
-    firing = $10::json, labels = $11::jsonb, owner = $12, defined_at = $13
-where id = $1 and version = $2
+set version = changed.version, pause = changed.pause::json, ended_at = changed.ended_at, updated_at = clock_timestamp()
+from unnest(:ids::uuid[], :expected_versions::int[], :versions::int[], :pauses::text[], :ended_at::timestamptz[])
+  as changed (id, expected_version, version, pause, ended_at)
+where job.id = any (array[changed.id]) and job.version = changed.expected_version
+returning job.id;
+
+-- name: job_change.keep_version
+-- purpose: keeps the definition that the same transaction replaces
+-- fence: primary key; the transaction has the row of job_due locked
+insert into carillon.job_version (job_id, namespace_id, version, definition, valid_from, valid_to, replaced_by)
+select id, namespace_id, :version, :definition::json, :valid_from, :valid_to, :replaced_by from carillon.job where id = :job_id;
+
+-- name: job_change.redefine
+-- purpose: replaces the definition of a job; :version is the version that job_change.touch has just written
+-- fence: version; the transaction has the row of job_due locked
+update carillon.job
+set lane = :lane, task = :task, queue = :queue, priority = :priority, payload = :payload::json, schedule = :schedule::json,
+    policy = :policy::json, firing = :firing::json, labels = :labels::jsonb, owner = :owner, defined_at = :defined_at
+where id = :id and version = :version
 returning id;
 
--- name: change.definition_of
--- purpose: the definition that was in force as of a version: kept under the last version that it had
--- params: $1 job id uuid, $2 version int
+-- name: job_change.definition_as_of
+-- purpose: reads the replaced definition that was in force as of a version. It is stored under the last version that it had
 -- fence: none, a read
-select version, definition from carillon.job_version where job_id = $1 and version >= $2 order by version limit 1;
+select version, definition from carillon.job_version
+where job_id = :job_id and version >= :version
+order by version
+limit 1;
 
--- name: change.versions
--- purpose: a keyset page of the definitions that were replaced, newest first
--- params: $1 job id uuid, $2 before version int or null, $3 limit int
+-- name: job_change.list_versions
+-- purpose: reads a keyset page of the definitions that were replaced, the newest first
 -- fence: none, a read
 select version, definition, valid_from, valid_to, replaced_by
 from carillon.job_version
-where job_id = $1 and ($2::int is null or version < $2)
+where job_id = :job_id and (:before_version::int is null or version < :before_version)
 order by version desc
-limit $3;
+limit :limit;
 
--- name: change.occurrences
--- purpose: a keyset page of a job's ledger, newest first
--- params: $1 job id uuid, $2 before from_at timestamptz or null, $3 before version int, $4 before reason text, $5 limit int
+-- name: job_change.list_occurrences
+-- purpose: reads a keyset page of the ledger of a job, the newest first
 -- fence: none, a read
 select version, reason, from_at, to_at, count, detail
 from carillon.occurrence
-where job_id = $1
-  and (from_at, version, reason) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::int, 0), coalesce($4::text, ''))
+where job_id = :job_id
+  and (from_at, version, reason)
+    < (coalesce(:before_from::timestamptz, 'infinity'), coalesce(:before_version::int, 0), coalesce(:before_reason::text, ''))
 order by from_at desc, version desc, reason desc
-limit $5;
+limit :limit;
 
--- name: change.hold_run
--- purpose: takes the run that a one-off job is, wherever it stands
--- params: $1 namespace id int, $2 id uuid
--- fence: the row's lock
+-- name: job_change.lock_run
+-- purpose: locks the run as which a one-off job is stored, and reads its state
+-- fence: the row lock
 select id,
        --+ run.shown_state
        as state
-from carillon.run where namespace_id = $1 and id = $2 and job_id = id for update;
+from carillon.run where namespace_id = :namespace_id and id = :id and job_id = id for update;
 
--- name: change.adopt_live
--- purpose: makes a stored job of the run that a one-off job is; one that is still to come goes, its job fires it, however late:
---          no policy for what is missed was ever asked for it
--- params: $1 id uuid, $2 class smallint
--- fence: the run's row is locked; primary key of job
-with held as materialized (
+-- name: job_change.adopt_live_run
+-- purpose: stores a job for the run as which a one-off job is stored. A run that is still scheduled is deleted, because its job fires it
+--   instead, however late: a one-off job has no policy for missed occurrences
+-- fence: the transaction has the run's row locked; primary key of job
+with locked_run as materialized (
   select id,
          --+ run.shown_state
-         = 'scheduled' as is_to_come
-  from carillon.run where id = $1
-), job as (
+         = 'scheduled' as is_scheduled
+  from carillon.run where id = :id
+), inserted as (
   insert into carillon.job (id, namespace_id, shard, lane, task, queue, priority, payload, schedule, policy, labels, owner,
                             created_at, updated_at)
   select id, namespace_id, shard, lane, task, queue, priority, payload,
          json_build_object('kind', 'at', 'at', (extract(epoch from nominal_at) * 1000)::bigint), policy,
          coalesce(labels, '{}'), owner, created_at, created_at
-  from carillon.run where id = $1
+  from carillon.run where id = :id
   on conflict do nothing
   returning id
-), gone as (
-  delete from carillon.run r using job join held h on h.id = job.id and h.is_to_come where r.id = any (array[job.id]) returning r.id
+), deleted_run as (
+  delete from carillon.run
+  using inserted join locked_run on locked_run.id = inserted.id and locked_run.is_scheduled
+  where run.id = any (array[inserted.id])
+  returning run.id
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, fired_through,
                               fired_count, runs_made, run_ids, catch_up_to, defined_at)
-select r.id, r.namespace_id, r.shard, $2, case when h.is_to_come then 'active' else 'completed' end, 1,
-       case when h.is_to_come then r.nominal_at end, case when h.is_to_come then r.run_at end,
-       case when h.is_to_come then null else r.nominal_at end, case when h.is_to_come then 0 else 1 end,
-       case when h.is_to_come then 0 else 1 end, case when h.is_to_come then '{}' else array[r.id] end,
-       case when h.is_to_come and r.run_at <= clock_timestamp() then r.nominal_at end, r.created_at
-from carillon.run r join job on r.id = any (array[job.id]) join held h on r.id = any (array[h.id])
+select run.id, run.namespace_id, run.shard, :class, case when is_scheduled then 'active' else 'completed' end, 1,
+       case when is_scheduled then run.nominal_at end, case when is_scheduled then run.run_at end,
+       case when is_scheduled then null else run.nominal_at end, case when is_scheduled then 0 else 1 end,
+       case when is_scheduled then 0 else 1 end, case when is_scheduled then '{}' else array[run.id] end,
+       case when is_scheduled and run.run_at <= clock_timestamp() then run.nominal_at end, run.created_at
+from carillon.run join inserted on run.id = any (array[inserted.id]) join locked_run on run.id = any (array[locked_run.id])
 returning job_id;
 
--- name: change.adopt_ended
--- purpose: makes a stored job of a one-off job that has ended; one that was cancelled stays as it is
--- params: $1 id uuid, $2 not ended before timestamptz, $3 class smallint, $4 lane int, $5 shard smallint
+-- name: job_change.adopt_ended_run
+-- purpose: stores a job for a one-off job whose run has ended. A cancelled run stays without one
 -- fence: primary key of job
-with job as (
+with inserted as (
   insert into carillon.job (id, namespace_id, shard, lane, task, queue, priority, payload, schedule, policy, labels, owner,
                             created_at, updated_at)
-  select id, namespace_id, $5, $4, task, queue, priority, payload,
+  select id, namespace_id, :shard, :lane, task, queue, priority, payload,
          json_build_object('kind', 'at', 'at', (extract(epoch from nominal_at) * 1000)::bigint), policy,
          coalesce(labels, '{}'), owner, created_at, finished_at
-  from carillon.run_history where id = $1 and job_id = id and finished_at >= $2 and status <> 'cancelled'
+  from carillon.run_history where id = :id and job_id = id and finished_at >= :not_before and status <> 'cancelled'
   on conflict do nothing
   returning id, namespace_id, shard
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, fired_through, fired_count, runs_made,
                               run_ids, defined_at)
-select j.id, j.namespace_id, j.shard, $3, 'completed', 1, h.nominal_at, 1, 1, array[j.id], h.created_at
-from job j join carillon.run_history h on h.id = j.id and h.finished_at >= $2
+select inserted.id, inserted.namespace_id, inserted.shard, :class, 'completed', 1, ended.nominal_at, 1, 1, array[inserted.id],
+       ended.created_at
+from inserted join carillon.run_history as ended on ended.id = inserted.id and ended.finished_at >= :not_before
 returning job_id;
 
--- name: change.recall
--- purpose: brings the run that a one-off job is into the hot table, if it waits far from its time
--- params: $1 namespace id int, $2 id uuid
--- fence: the locked row: of a move and a recall one finds it gone
-with gone as (
-  delete from carillon.far_future_run where namespace_id = $1 and id = $2 returning *
+-- name: job_change.promote_run
+-- purpose: moves the run as which a one-off job is stored from far_future_run to run, so that job_change.lock_run finds it
+-- fence: the row lock: of this statement and far_future.promote, one finds the row gone
+with moved as (
+  delete from carillon.far_future_run where namespace_id = :namespace_id and id = :id returning *
 )
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, deadline_at)
-select g.id, g.id, g.namespace_id, g.shard, g.lane, 'scheduled', g.priority, g.rank, g.run_at, g.run_at, g.created_at, 'once',
-       l.task, l.queue, g.payload, g.policy, g.labels, g.owner, g.deadline_at
-from gone g join carillon.lane l on l.id = g.lane;
+select moved.id, moved.id, moved.namespace_id, moved.shard, moved.lane, 'scheduled', moved.priority, moved.rank, moved.run_at,
+       moved.run_at, moved.created_at, 'once', lane.task, lane.queue, moved.payload, moved.policy, moved.labels, moved.owner,
+       moved.deadline_at
+from moved join carillon.lane on lane.id = moved.lane;

@@ -1,92 +1,93 @@
--- What is on record about jobs goes with the history of their runs. Each statement goes round its table some rows at a time, by the
--- primary key: no index is kept for it, and what is locked is left for the next round.
+-- Records of jobs are kept as long as the history of their runs. A node scans each table a batch at a time, in the order of its primary
+-- key: no index exists for the deletion, and a locked row is left to the next pass.
 
--- name: retention.ledger
--- purpose: removes old entries of the ledger; the range that is still growing stays. Answers where to go on, how many were looked at and
---   how many went
--- params: $1 after job id uuid, $2 from timestamptz, $3 version int and $4 reason text of the last one that was looked at,
---         $5 recorded before timestamptz, $6 limit int
--- fence: the time on the locked row: an entry that grows meanwhile stays
-with part as materialized (
-  select job_id, from_at, version, reason, row_number() over (order by job_id, from_at, version, reason) as place
+-- name: job_retention.delete_occurrences
+-- purpose: deletes old entries of the ledger, except for the range that still grows. Returns the key of the last scanned entry, and how
+--   many were scanned and deleted
+-- fence: the time on the locked row: an entry that has grown stays
+with scanned as materialized (
+  select job_id, from_at, version, reason, row_number() over (order by job_id, from_at, version, reason) as position
   from (
     select job_id, from_at, version, reason
     from carillon.occurrence
-    where (job_id, from_at, version, reason) > ($1::uuid, $2::timestamptz, $3::int, $4::text)
+    where (job_id, from_at, version, reason)
+      > (:after_job_id::uuid, :after_from::timestamptz, :after_version::int, :after_reason::text)
     order by job_id, from_at, version, reason
-    limit $6
-  ) next
-), pick as materialized (
-  select o.job_id, o.from_at, o.version, o.reason
-  from part p
-  join carillon.occurrence o
-    on o.job_id = any (array[p.job_id]) and (o.from_at, o.version, o.reason) = (p.from_at, p.version, p.reason)
-  where o.recorded_at < $5::timestamptz
+    limit :limit
+  ) as batch
+), locked as materialized (
+  select entry.job_id, entry.from_at, entry.version, entry.reason
+  from scanned
+  join carillon.occurrence as entry
+    on entry.job_id = any (array[scanned.job_id])
+    and (entry.from_at, entry.version, entry.reason) = (scanned.from_at, scanned.version, scanned.reason)
+  where entry.recorded_at < :recorded_before::timestamptz
     and not exists (
-      select from carillon.job_due d
-      where d.job_id = any (array[o.job_id]) and d.ledger_from = o.from_at and d.ledger_reason = o.reason
+      select from carillon.job_due as due
+      where due.job_id = any (array[entry.job_id]) and due.ledger_from = entry.from_at and due.ledger_reason = entry.reason
     )
-  for update of o skip locked
-), gone as (
-  delete from carillon.occurrence o using pick p
-  where o.job_id = any (array[p.job_id]) and (o.from_at, o.version, o.reason) = (p.from_at, p.version, p.reason)
-  returning o.job_id
+  for update of entry skip locked
+), deleted as (
+  delete from carillon.occurrence as entry using locked
+  where entry.job_id = any (array[locked.job_id])
+    and (entry.from_at, entry.version, entry.reason) = (locked.from_at, locked.version, locked.reason)
+  returning entry.job_id
 )
-select p.job_id, p.from_at, p.version, p.reason, p.place as seen, (select count(*) from gone) as gone
-from part p
-order by p.place desc
+select job_id, from_at, version, reason, position as scanned, (select count(*) from deleted) as deleted
+from scanned
+order by position desc
 limit 1;
 
--- name: retention.jobs
--- purpose: removes jobs that are over and what is on record about them: cancelled ones, and completed ones that have no key. One with a
---   key stays: who says the same definition again must find that it has run. Answers where to go on, how many were looked at and how
---   many went
--- params: $1 after job id uuid, $2 over before timestamptz, $3 below every run id since then uuid, $4 limit int
--- fence: state and version on the locked row; whoever changes the job or makes a run of it holds that row
-with part as materialized (
-  select job_id from carillon.job_due where job_id > $1 order by job_id limit $4
-), pick as materialized (
-  select d.job_id
-  from part p
-  join carillon.job_due d on d.job_id = any (array[p.job_id])
-  join carillon.job j on j.id = any (array[d.job_id]) and j.version = d.version
-  where (d.state = 'cancelled' or d.state = 'completed' and j.key is null)
-    and greatest(j.updated_at, d.fired_through) < $2::timestamptz
-    and coalesce(d.run_ids[cardinality(d.run_ids)] < $3::uuid, true)
-    and (select r.id from carillon.run r where r.id = any (d.run_ids) limit 1) is null
-    and (select r.id from carillon.run r where r.untracked and r.job_id = d.job_id limit 1) is null
-    and not exists (select from carillon.dependency u where u.upstream_id = any (array[d.job_id]))
-    and not exists (select from carillon.backfill b where b.job_id = any (array[d.job_id]) and b.state = 'running')
-  order by p.job_id
-  for update of d skip locked
+-- name: job_retention.delete_jobs
+-- purpose: deletes ended jobs with their records: cancelled ones, and completed ones without a key. A completed job with a key stays,
+--   because a caller that puts the same definition again must find that it has run. Returns the last scanned job, and how many were
+--   scanned and deleted
+-- fence: state and version on the locked row; a transaction that changes the job or makes a run of it holds the same row
+with scanned as materialized (
+  select job_id from carillon.job_due where job_id > :after_job_id order by job_id limit :limit
+), locked as materialized (
+  select due.job_id
+  from scanned
+  join carillon.job_due as due on due.job_id = any (array[scanned.job_id])
+  join carillon.job on job.id = any (array[due.job_id]) and job.version = due.version
+  where (due.state = 'cancelled' or due.state = 'completed' and job.key is null)
+    and greatest(job.updated_at, due.fired_through) < :ended_before::timestamptz
+    and coalesce(due.run_ids[cardinality(due.run_ids)] < :lowest_kept_run_id::uuid, true)
+    and (select run.id from carillon.run where run.id = any (due.run_ids) limit 1) is null
+    and (select run.id from carillon.run where run.untracked and run.job_id = due.job_id limit 1) is null
+    and not exists (select from carillon.dependency where dependency.upstream_id = any (array[due.job_id]))
+    and not exists (
+      select from carillon.backfill where backfill.job_id = any (array[due.job_id]) and backfill.state = 'running'
+    )
+  order by scanned.job_id
+  for update of due skip locked
 ), ledger as (
-  delete from carillon.occurrence using pick where occurrence.job_id = any (array[pick.job_id])
+  delete from carillon.occurrence using locked where occurrence.job_id = any (array[locked.job_id])
 ), versions as (
-  delete from carillon.job_version using pick where job_version.job_id = any (array[pick.job_id])
+  delete from carillon.job_version using locked where job_version.job_id = any (array[locked.job_id])
 ), calendars as (
-  delete from carillon.job_calendar using pick where job_calendar.job_id = any (array[pick.job_id])
+  delete from carillon.job_calendar using locked where job_calendar.job_id = any (array[locked.job_id])
 ), backfills as (
-  delete from carillon.backfill using pick where backfill.job_id = any (array[pick.job_id])
-), upstream as (
-  delete from carillon.dependency using pick where dependency.job_id = any (array[pick.job_id])
-), untold as (
-  delete from carillon.dependency_event using pick where dependency_event.job_id = any (array[pick.job_id])
-), due as (
-  delete from carillon.job_due using pick where job_due.job_id = any (array[pick.job_id])
-), gone as (
-  delete from carillon.job using pick where job.id = any (array[pick.job_id]) returning job.id
+  delete from carillon.backfill using locked where backfill.job_id = any (array[locked.job_id])
+), dependencies as (
+  delete from carillon.dependency using locked where dependency.job_id = any (array[locked.job_id])
+), upstream_ends as (
+  delete from carillon.dependency_event using locked where dependency_event.job_id = any (array[locked.job_id])
+), due_states as (
+  delete from carillon.job_due using locked where job_due.job_id = any (array[locked.job_id])
+), deleted as (
+  delete from carillon.job using locked where job.id = any (array[locked.job_id]) returning job.id
 )
-select max(p.job_id::text) as job_id, count(*) as seen, (select count(*) from gone) as gone from part p;
+select max(job_id::text) as job_id, count(*) as scanned, (select count(*) from deleted) as deleted from scanned;
 
--- name: retention.backfills
--- purpose: removes backfills that ended long ago
--- params: $1 ended before timestamptz, $2 limit int
+-- name: job_retention.delete_backfills
+-- purpose: deletes backfills that ended long ago
 -- fence: state and time on the locked row
-with pick as materialized (
+with locked as materialized (
   select id from carillon.backfill
-  where state <> 'running' and finished_at < $1::timestamptz
+  where state <> 'running' and finished_at < :ended_before::timestamptz
   order by id
-  limit $2
+  limit :limit
   for update skip locked
 )
-delete from carillon.backfill b using pick where b.id = pick.id;
+delete from carillon.backfill using locked where backfill.id = locked.id;

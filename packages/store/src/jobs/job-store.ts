@@ -9,9 +9,9 @@ import type {
   ScheduleSpec,
 } from "@carillon/core";
 import type { CalendarEdition, CalendarLinks } from "../calendars/calendar-store.js";
-import type { PauseColumn } from "./stored-pause.js";
+import type { PauseColumn } from "./job-transaction-store.js";
 import type { Database } from "../db/database.js";
-import { columns, jsonOrNull, jsonParam, timestampOrNull } from "../db/parameters.js";
+import { jsonOrNull, jsonParam, namedColumns, timestampOrNull } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
 import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
@@ -68,7 +68,7 @@ export interface JobStore {
   list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>>;
   /** The number of jobs: by the planner's statistics, or counted up to a bound. */
   estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
-  count(namespaceId: number, filter: JobListFilter, most: number): Promise<number>;
+  count(namespaceId: number, filter: JobListFilter, max: number): Promise<number>;
 }
 
 export interface JobLinks {
@@ -84,10 +84,10 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
   const insert = statements.get("job.insert");
   const find = statements.get("job.find");
   const idOfKey = statements.get("job.id_of_key");
-  const ofKeys = statements.get("job.of_keys");
+  const ofKeys = statements.get("job.list_by_keys");
   const search = new JobSearch(db, statements);
   const insertOn = async (on: Queryable, jobs: readonly NewJob[]): Promise<Map<string, StoredJob>> => {
-    const { rows } = await on.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
+    const { rows } = await on.query<{ id: string; created_at: Instant }>(insert, insert.values(insertColumns(jobs)));
     return new Map(rows.map((row) => [row.id, row.created_at]));
   };
   return {
@@ -98,18 +98,18 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
       return within === undefined ? db.transaction(write) : write(within);
     },
     async find(namespaceId, ids) {
-      return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
+      return (await db.query<JobRow>(find, find.values({ namespaceId, ids }))).rows;
     },
     neighbours: (id) => links.dependencies.neighbours(db, id, maxNeighbours),
     async idOfKey(namespaceId, key) {
-      return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
+      return (await db.query<{ id: string }>(idOfKey, idOfKey.values({ namespaceId, key }))).rows[0]?.id ?? null;
     },
     async ofKeys(namespaceId, keys) {
-      return (await db.query<JobRow>(ofKeys, [namespaceId, keys])).rows;
+      return (await db.query<JobRow>(ofKeys, ofKeys.values({ namespaceId, keys }))).rows;
     },
     list: (namespaceId, filter, place) => search.page(namespaceId, filter, place),
     estimate: (namespaceId, filter) => search.estimate(namespaceId, filter),
-    count: (namespaceId, filter, most) => search.count(namespaceId, filter, most),
+    count: (namespaceId, filter, max) => search.count(namespaceId, filter, max),
   };
 }
 
@@ -152,30 +152,30 @@ function toWaiting({ id, namespaceId, shard, schedule }: NewJob): WaitingJob[] {
   return schedule.kind === "after" ? [{ id, namespaceId, shard, schedule }] : [];
 }
 
-function insertParameters(jobs: readonly NewJob[]): unknown[] {
-  return columns(jobs, [
-    (job) => job.id,
-    (job) => job.namespaceId,
-    (job) => job.shard,
-    (job) => job.lane,
-    (job) => job.key,
-    (job) => job.task,
-    (job) => job.queue,
-    (job) => job.priority,
-    (job) => jsonParam(job.payload),
-    (job) => jsonParam(job.schedule),
-    (job) => jsonOrNull(job.policy),
-    (job) => jsonParam(job.labels),
-    (job) => job.owner,
-    (job) => job.class,
-    (job) => timestampOrNull(job.nextNominal),
-    (job) => timestampOrNull(job.nextFireAt),
-    (job) => job.maxRuns,
-    (job) => job.state,
-    (job) => jsonOrNull(job.firing),
-    (job) => job.overlap,
-    (job) => timestampOrNull(job.catchUpTo),
-  ]);
+function insertColumns(jobs: readonly NewJob[]) {
+  return namedColumns(jobs, {
+    ids: (job) => job.id,
+    namespaceIds: (job) => job.namespaceId,
+    shards: (job) => job.shard,
+    lanes: (job) => job.lane,
+    keys: (job) => job.key,
+    tasks: (job) => job.task,
+    queues: (job) => job.queue,
+    priorities: (job) => job.priority,
+    payloads: (job) => jsonParam(job.payload),
+    schedules: (job) => jsonParam(job.schedule),
+    policies: (job) => jsonOrNull(job.policy),
+    labels: (job) => jsonParam(job.labels),
+    owners: (job) => job.owner,
+    classes: (job) => job.class,
+    nextNominals: (job) => timestampOrNull(job.nextNominal),
+    nextFires: (job) => timestampOrNull(job.nextFireAt),
+    maxRuns: (job) => job.maxRuns,
+    states: (job) => job.state,
+    firings: (job) => jsonOrNull(job.firing),
+    overlaps: (job) => job.overlap,
+    catchUpTo: (job) => timestampOrNull(job.catchUpTo),
+  });
 }
 
 /** A stored job with its due state, as readers get it. */
@@ -214,8 +214,8 @@ export interface JobListFilter {
   readonly createdBefore?: Instant;
 }
 
-/** The index by which jobs are looked through: each gives its rows in the order of the list. */
-type Way = "any" | "task" | "queue" | "owner" | "labels";
+/** The index that is scanned; each returns its rows in the order of the list. */
+type ScanIndex = "any" | "task" | "queue" | "owner" | "labels";
 
 /** Stored jobs by filter, as FinishedSearch does it for runs. */
 class JobSearch {
@@ -229,58 +229,58 @@ class JobSearch {
 
   async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<ListPart<JobRow>> {
     const { after, limit, direction } = place;
-    const way = await this.#bestWay(namespaceId, filter);
-    const list = pickLines(this.#statements.get("job.list"), direction, way);
-    const values = [namespaceId, after, limit, ...conditions(filter), maxScanned];
-    const { rows } = await this.#db.query<JobRow>(list, values);
+    const index = await this.#bestIndex(namespaceId, filter);
+    const list = this.#statements.get("job.list");
+    const values = { namespaceId, afterId: after, ...conditions(filter), maxScanned };
+    const { rows } = await this.#db.query<JobRow>(pickLines(list, direction, index), list.values({ ...values, limit }));
     if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
-    const edge = await this.#db.query<{ id: string }>(pickLines(this.#statements.get("job.edge"), direction, way), [
-      namespaceId,
-      after,
-      ...indexed(filter),
-      maxScanned,
-    ]);
-    return { rows, edge: edge.rows[0]?.id ?? null };
+    const end = this.#statements.get("job.scan_end");
+    const scanned = await this.#db.query<{ id: string }>(pickLines(end, direction, index), end.values(values));
+    return { rows, edge: scanned.rows[0]?.id ?? null };
   }
 
   estimate(namespaceId: number, filter: JobListFilter): Promise<number> {
-    const matches = this.#statements.get("job.matches");
-    return estimateRows(this.#db, matches, [namespaceId, ...conditions(filter), null]);
+    const matching = this.#statements.get("job.list_matching");
+    return estimateRows(this.#db, matching, matching.values({ namespaceId, ...conditions(filter), max: null }));
   }
 
-  count(namespaceId: number, filter: JobListFilter, most: number): Promise<number> {
-    return countRows(this.#db, this.#statements.get("job.matches"), [namespaceId, ...conditions(filter), most]);
+  count(namespaceId: number, filter: JobListFilter, max: number): Promise<number> {
+    const matching = this.#statements.get("job.list_matching");
+    return countRows(this.#db, matching, matching.values({ namespaceId, ...conditions(filter), max }));
   }
 
-  async #bestWay(namespaceId: number, filter: JobListFilter): Promise<Way> {
-    const ways = waysFor(filter);
-    const [only = "any"] = ways;
-    if (ways.length <= 1 && only !== "labels") return only;
-    const under = this.#statements.get("job.under");
-    const values = [namespaceId, ...indexed(filter)];
-    const costs = await Promise.all(ways.map((way) => estimateRows(this.#db, pickLines(under, way), values)));
+  async #bestIndex(namespaceId: number, filter: JobListFilter): Promise<ScanIndex> {
+    const indexes = indexesFor(filter);
+    const [only = "any"] = indexes;
+    if (indexes.length <= 1 && only !== "labels") return only;
+    const estimate = this.#statements.get("job.scan_estimate");
+    const values = estimate.values({ namespaceId, ...conditions(filter) });
+    const costs = await Promise.all(indexes.map((index) => estimateRows(this.#db, pickLines(estimate, index), values)));
     const fewest = Math.min(...costs);
-    const best = ways[costs.indexOf(fewest)] ?? only;
+    const best = indexes[costs.indexOf(fewest)] ?? only;
     return best === "labels" && fewest > maxScanned ? "any" : best;
   }
 }
 
-function waysFor({ task, queue, owner, labels }: JobListFilter): Way[] {
-  const ways: (Way | false)[] = [
+function indexesFor({ task, queue, owner, labels }: JobListFilter): ScanIndex[] {
+  const indexes: (ScanIndex | false)[] = [
     task !== undefined && "task",
     queue !== undefined && "queue",
     owner !== undefined && "owner",
     labelParams(labels)[0] !== null && "labels",
   ];
-  return ways.filter((way) => way !== false);
+  return indexes.filter((index) => index !== false);
 }
 
-function indexed({ task, queue, owner, labels }: JobListFilter): unknown[] {
-  return [task ?? null, queue ?? null, owner ?? null, labelParams(labels)[0]];
-}
-
-function conditions(filter: JobListFilter): unknown[] {
-  const { task, queue, owner, createdFrom, createdBefore } = filter;
-  const times = [timestampOrNull(createdFrom ?? null), timestampOrNull(createdBefore ?? null)];
-  return [task ?? null, queue ?? null, owner ?? null, ...times, ...labelParams(filter.labels)];
+function conditions({ task, queue, owner, createdFrom, createdBefore, labels }: JobListFilter) {
+  const [indexed, others] = labelParams(labels);
+  return {
+    task: task ?? null,
+    queue: queue ?? null,
+    owner: owner ?? null,
+    createdFrom: timestampOrNull(createdFrom ?? null),
+    createdBefore: timestampOrNull(createdBefore ?? null),
+    labels: indexed,
+    otherLabels: others,
+  };
 }

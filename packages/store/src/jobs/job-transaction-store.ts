@@ -1,6 +1,7 @@
 import type {
   FiringPolicy,
   Instant,
+  JobPause,
   JobState,
   LedgerReason,
   LiveRunStatus,
@@ -8,12 +9,11 @@ import type {
   RunPolicy,
   ScheduleSpec,
 } from "@carillon/core";
-import { type Fence, fenceParameters } from "../cluster/shard-store.js";
-import { columns, jsonOrNull, jsonParam, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
+import { type Fence, fenceValues } from "../cluster/shard-store.js";
+import { jsonOrNull, jsonParam, namedColumns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { EndedRun, Queued } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
-import { type PauseColumn, type StoredPause, readPause } from "./stored-pause.js";
 
 /** A job whose row this transaction has locked: definition, due state, and the database's clock after the lock. */
 export interface LockedJob {
@@ -57,12 +57,33 @@ export interface DueState {
   readonly runsMade: number;
   /** Runs that may be live, the newest last; the newest stays when it has ended. */
   readonly runIds: readonly string[];
-  /** The begin of the ledger's open range, which still grows. */
+  /** The start of the ledger's open range, which still grows. */
   readonly ledgerFrom: Instant | null;
   readonly ledgerReason: string | null;
   readonly catchUpTo: Instant | null;
   /** Why the due occurrence waits; null: it does not. */
   readonly stateReason: string | null;
+}
+
+/** The column `job.pause`; the scheduler, which pauses a job that cannot be fired, stores only the actor, the reason and the time. */
+export type PauseColumn = Pick<JobPause, "reason" | "actor" | "at"> & Partial<StoredPause>;
+
+export interface StoredPause extends JobPause {
+  /** The pause contains the occurrences after this instant. */
+  readonly after: Instant;
+}
+
+export interface PausedRow {
+  readonly pause: PauseColumn | null;
+  readonly fired_through: Instant | null;
+  readonly defined_at: Instant | null;
+  readonly created_at: Instant;
+}
+
+export function readPause({ pause, fired_through, defined_at, created_at }: PausedRow): StoredPause | null {
+  if (pause === null) return null;
+  const since = Math.max(fired_through ?? 0, defined_at ?? created_at);
+  return { until: null, missed: "none", after: since, ...pause };
 }
 
 export interface LiveRunOfJob {
@@ -94,58 +115,65 @@ export interface JobTransactionReads {
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
   /** Oldest first. With `hold` no other transaction claims or ends them before this one ends. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
-  /** Locks so many waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
+  /** Locks `limit` waiting runs of a job that does not list its runs; none if it has fewer. Runs claimed meanwhile are skipped. */
   holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
 
 export function jobTransactionReads(statements: Statements): JobTransactionReads {
-  const bePatient = statements.get("settlement.be_patient");
-  const lock = statements.get("settlement.lock");
-  const lockFree = statements.get("settlement.lock_free");
-  const admissible = statements.get("settlement.admissible");
-  const lockDue = statements.get("settlement.lock_due");
-  const lockExpired = statements.get("settlement.lock_expired");
-  const read = statements.get("settlement.read");
-  const live = statements.get("settlement.live");
-  const holdLive = statements.get("settlement.hold_live");
-  const holdUntracked = statements.get("settlement.hold_untracked");
+  const lockTimeout = statements.get("job_transaction.set_lock_timeout");
+  const lock = statements.get("job_transaction.lock_jobs");
+  const lockFree = statements.get("job_transaction.lock_available");
+  const admissible = statements.get("job_transaction.list_admissible");
+  const lockDue = statements.get("job_transaction.lock_due");
+  const lockExpired = statements.get("job_transaction.lock_expired_pauses");
+  const read = statements.get("job_transaction.read_jobs");
+  const live = statements.get("job_transaction.list_live_runs");
+  const holdLive = statements.get("job_transaction.lock_live_runs");
+  const holdUntracked = statements.get("job_transaction.lock_untracked_runs");
   const ids = (rows: readonly { job_id: string }[]): string[] => rows.map((row) => row.job_id);
   return {
     async setLockTimeout(tx, limitMs) {
-      await tx.query(bePatient, [`${limitMs}ms`]);
+      await tx.query(lockTimeout, lockTimeout.values({ limit: `${limitMs}ms` }));
     },
     async lock(tx, jobIds) {
-      return ids((await tx.query<{ job_id: string }>(lock, [jobIds])).rows);
+      return ids((await tx.query<{ job_id: string }>(lock, lock.values({ jobIds }))).rows);
     },
     async lockFree(tx, jobIds) {
-      return ids((await tx.query<{ job_id: string }>(lockFree, [jobIds])).rows);
+      return ids((await tx.query<{ job_id: string }>(lockFree, lockFree.values({ jobIds }))).rows);
     },
     async admissible(db, shards, limit) {
-      return ids((await db.query<{ job_id: string }>(admissible, [shardArray(shards), limit])).rows);
+      const values = admissible.values({ shards: shardArray(shards), limit });
+      return ids((await db.query<{ job_id: string }>(admissible, values)).rows);
     },
     async lockDue(tx, fence, due, windows) {
-      const values = columns(due, [
-        (one) => one.jobId,
-        (one) => one.version,
-        (one) => timestampParam(one.nominal),
-        (one) => one.runsMade,
-      ]);
-      return ids((await tx.query<{ job_id: string }>(lockDue, [...fenceParameters(fence), ...values, windows])).rows);
+      const expected = namedColumns(due, {
+        jobIds: (one) => one.jobId,
+        versions: (one) => one.version,
+        nominals: (one) => timestampParam(one.nominal),
+        runsMade: (one) => one.runsMade,
+      });
+      const values = lockDue.values({ ...fenceValues(fence), ...expected, windowsRevision: windows });
+      return ids((await tx.query<{ job_id: string }>(lockDue, values)).rows);
     },
     async lockExpired(tx, fence, paused) {
-      const values = columns(paused, [(one) => one.jobId, (one) => one.version]);
-      return ids((await tx.query<{ job_id: string }>(lockExpired, [...fenceParameters(fence), ...values])).rows);
+      const expected = namedColumns(paused, { jobIds: (one) => one.jobId, versions: (one) => one.version });
+      const values = lockExpired.values({ ...fenceValues(fence), ...expected });
+      return ids((await tx.query<{ job_id: string }>(lockExpired, values)).rows);
     },
     async read(tx, jobIds, wants) {
-      return (await tx.query<LockedRow>(read, [jobIds, wants.payload])).rows.map(toLockedJob);
+      return (await tx.query<LockedRow>(read, read.values({ jobIds, withPayload: wants.payload }))).rows.map(
+        toLockedJob,
+      );
     },
     async live(tx, jobIds, { hold }) {
       type Row = { job_id: string; id: string; state: LiveRunStatus };
-      const { rows } = await tx.query<Row>(hold ? holdLive : live, [jobIds]);
+      const statement = hold ? holdLive : live;
+      const { rows } = await tx.query<Row>(statement, statement.values({ jobIds }));
       return rows.map((row) => ({ jobId: row.job_id, id: row.id, status: row.state }));
     },
     async holdUntracked(tx, jobId, limit) {
-      return (await tx.query<{ id: string }>(holdUntracked, [jobId, limit])).rows.map((row) => row.id);
+      const values = holdUntracked.values({ jobId, limit });
+      return (await tx.query<{ id: string }>(holdUntracked, values)).rows.map((row) => row.id);
     },
   };
 }
@@ -316,44 +344,44 @@ export interface JobTransactionWrites {
 }
 
 export function jobTransactionWrites(statements: Statements): JobTransactionWrites {
-  const insertRuns = statements.get("settlement.insert_runs");
-  const endRuns = statements.get("settlement.end_runs");
-  const stopRuns = statements.get("settlement.stop_runs");
-  const untrackRuns = statements.get("settlement.untrack_runs");
-  const move = statements.get("settlement.move");
-  const note = statements.get("settlement.note");
-  const admitRuns = statements.get("settlement.admit_runs");
-  const ends = (runs: readonly RunEnd[]): unknown[] => columns(runs, [(run) => run.id, (run) => run.reason]);
+  const insertRuns = statements.get("job_transaction.insert_runs");
+  const endRuns = statements.get("job_transaction.end_runs");
+  const stopRuns = statements.get("job_transaction.stop_runs");
+  const untrackRuns = statements.get("job_transaction.untrack_runs");
+  const move = statements.get("job_transaction.save_due_states");
+  const note = statements.get("job_transaction.add_occurrences");
+  const admitRuns = statements.get("job_transaction.admit_runs");
+  const ends = (runs: readonly RunEnd[]) => namedColumns(runs, { ids: (run) => run.id, reasons: (run) => run.reason });
   return {
     async insertRuns(tx, runs) {
       if (runs.length === 0) return [];
-      return (await tx.query<MadeRow>(insertRuns, runParameters(runs))).rows.map(toMadeRun);
+      return (await tx.query<MadeRow>(insertRuns, insertRuns.values(runColumns(runs)))).rows.map(toMadeRun);
     },
     async endRuns(tx, runs) {
       if (runs.length === 0) return [];
-      return (await tx.query<EndedWaiting>(endRuns, ends(runs))).rows;
+      return (await tx.query<EndedWaiting>(endRuns, endRuns.values(ends(runs)))).rows;
     },
     async stopRuns(tx, runs) {
       if (runs.length === 0) return [];
-      const { rows } = await tx.query<{ id: string; session_id: string }>(stopRuns, ends(runs));
+      const { rows } = await tx.query<{ id: string; session_id: string }>(stopRuns, stopRuns.values(ends(runs)));
       return rows.map((row) => ({ id: row.id, sessionId: row.session_id }));
     },
     async untrackRuns(tx, ids) {
       if (ids.length === 0) return [];
-      const { rows } = await tx.query<Queued & { waited: boolean }>(untrackRuns, [ids]);
+      const { rows } = await tx.query<Queued & { waited: boolean }>(untrackRuns, untrackRuns.values({ ids }));
       return rows.flatMap(({ waited, ...run }) => (waited ? [run] : []));
     },
     async move(tx, moves) {
       if (moves.length === 0) return;
-      const { rowCount } = await tx.query(move, moveParameters(moves));
+      const { rowCount } = await tx.query(move, move.values(moveColumns(moves)));
       if (rowCount !== moves.length)
-        throw new Error(`settlement.move changed ${rowCount} of ${moves.length} rows that this transaction holds`);
+        throw new Error(`${move.name} changed ${rowCount} of ${moves.length} rows that this transaction holds`);
     },
     async note(tx, entries) {
-      if (entries.length > 0) await tx.query(note, noteParameters(mergeEntries(entries)));
+      if (entries.length > 0) await tx.query(note, note.values(entryColumns(mergeEntries(entries))));
     },
     async admitRuns(tx, ids) {
-      return ids.length === 0 ? [] : (await tx.query<Queued>(admitRuns, [ids])).rows;
+      return ids.length === 0 ? [] : (await tx.query<Queued>(admitRuns, admitRuns.values({ ids }))).rows;
     },
   };
 }
@@ -373,60 +401,60 @@ export function toMadeRun(row: MadeRow): MadeJobRun {
   return { id, jobId: row.job_id, state, lane, rank, runAt: row.run_at, createdAt: row.created_at };
 }
 
-function runParameters(runs: readonly NewJobRun[]): unknown[] {
-  return columns(runs, [
-    (run) => run.id,
-    (run) => run.jobId,
-    (run) => run.state,
-    (run) => run.rank,
-    (run) => timestampParam(run.runAt),
-    (run) => timestampParam(run.nominal),
-    (run) => run.trigger,
-    (run) => run.serial,
-    (run) => run.untracked,
-    (run) => run.overrides.lane ?? null,
-    (run) => run.overrides.queue ?? null,
-    (run) => run.overrides.priority ?? null,
-    (run) => (run.overrides.payload === undefined ? null : jsonParam(run.overrides.payload.value)),
-    (run) => jsonOrNull(run.overrides.policy),
-    (run) => jsonOrNull(run.overrides.labels),
-    (run) => timestampOrNull(run.deadline),
-  ]);
+function runColumns(runs: readonly NewJobRun[]) {
+  return namedColumns(runs, {
+    ids: (run) => run.id,
+    jobIds: (run) => run.jobId,
+    states: (run) => run.state,
+    ranks: (run) => run.rank,
+    runAt: (run) => timestampParam(run.runAt),
+    nominals: (run) => timestampParam(run.nominal),
+    triggers: (run) => run.trigger,
+    serial: (run) => run.serial,
+    untracked: (run) => run.untracked,
+    lanes: (run) => run.overrides.lane ?? null,
+    queues: (run) => run.overrides.queue ?? null,
+    priorities: (run) => run.overrides.priority ?? null,
+    payloads: (run) => (run.overrides.payload === undefined ? null : jsonParam(run.overrides.payload.value)),
+    policies: (run) => jsonOrNull(run.overrides.policy),
+    labels: (run) => jsonOrNull(run.overrides.labels),
+    deadlines: (run) => timestampOrNull(run.deadline),
+  });
 }
 
-function moveParameters(moves: readonly DueMove[]): unknown[] {
-  return columns(moves, [
-    (one) => one.jobId,
-    (one) => one.expectedVersion,
-    (one) => one.due.version,
-    (one) => one.due.state,
-    (one) => one.due.class,
-    (one) => timestampOrNull(one.due.nominal),
-    (one) => timestampOrNull(one.due.fireAt),
-    (one) => timestampOrNull(one.due.firedThrough),
-    (one) => one.due.firedCount,
-    (one) => one.due.maxRuns,
-    (one) => one.due.overlap,
-    (one) => one.due.runsMade,
-    (one) => `{${one.due.runIds.join(",")}}`,
-    (one) => timestampOrNull(one.due.ledgerFrom),
-    (one) => one.due.ledgerReason,
-    (one) => timestampOrNull(one.due.catchUpTo),
-    (one) => one.due.stateReason,
-  ]);
+function moveColumns(moves: readonly DueMove[]) {
+  return namedColumns(moves, {
+    jobIds: (one) => one.jobId,
+    expectedVersions: (one) => one.expectedVersion,
+    versions: (one) => one.due.version,
+    states: (one) => one.due.state,
+    classes: (one) => one.due.class,
+    nextNominals: (one) => timestampOrNull(one.due.nominal),
+    nextFires: (one) => timestampOrNull(one.due.fireAt),
+    firedThrough: (one) => timestampOrNull(one.due.firedThrough),
+    firedCounts: (one) => one.due.firedCount,
+    maxRuns: (one) => one.due.maxRuns,
+    overlaps: (one) => one.due.overlap,
+    runsMade: (one) => one.due.runsMade,
+    runIds: (one) => `{${one.due.runIds.join(",")}}`,
+    ledgerFrom: (one) => timestampOrNull(one.due.ledgerFrom),
+    ledgerReasons: (one) => one.due.ledgerReason,
+    catchUpTo: (one) => timestampOrNull(one.due.catchUpTo),
+    stateReasons: (one) => one.due.stateReason,
+  });
 }
 
-export function noteParameters(entries: readonly LedgerEntry[]): unknown[] {
-  return columns(entries, [
-    (entry) => entry.jobId,
-    (entry) => entry.namespaceId,
-    (entry) => entry.version,
-    (entry) => entry.reason,
-    (entry) => timestampParam(entry.from),
-    (entry) => timestampParam(entry.to),
-    (entry) => entry.count,
-    (entry) => entry.detail,
-  ]);
+export function entryColumns(entries: readonly LedgerEntry[]) {
+  return namedColumns(entries, {
+    jobIds: (entry) => entry.jobId,
+    namespaceIds: (entry) => entry.namespaceId,
+    versions: (entry) => entry.version,
+    reasons: (entry) => entry.reason,
+    fromAt: (entry) => timestampParam(entry.from),
+    toAt: (entry) => timestampParam(entry.to),
+    counts: (entry) => entry.count,
+    details: (entry) => entry.detail,
+  });
 }
 
 /** A statement may update a range only once. */

@@ -7,7 +7,7 @@ export interface BreakerName {
   readonly name: string;
 }
 
-/** A breaker that holds its runs back. */
+/** A breaker that is open or half open. */
 export interface OpenBreaker extends BreakerName {
   readonly state: BreakerState;
   readonly probeAt: Instant;
@@ -19,14 +19,14 @@ export interface OpenBreaker extends BreakerName {
 export interface Opening {
   readonly reason: string;
   readonly forMs: DurationMs;
-  /** How long it opens without a Retry-After. */
+  /** How long it opens if the failure has no Retry-After. */
   readonly usualMs: DurationMs;
 }
 
 export interface BreakerStore {
   notClosed(): Promise<OpenBreaker[]>;
   open(breaker: BreakerName, opening: Opening): Promise<void>;
-  /** False: its time has not come, or another gateway has the probe. */
+  /** False: it is too early, or another gateway has the probe. */
   takeProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
   keepProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
   endProbe(breaker: BreakerName, gatewayId: string, end: { closes: boolean; openForMs: DurationMs }): Promise<boolean>;
@@ -65,20 +65,23 @@ export function breakerStore(db: Queryable, statements: Statements): BreakerStor
       });
     },
     async open({ namespaceId, name }, { reason, forMs, usualMs }) {
-      await db.query(open, [namespaceId, name, reason, Math.round(forMs), Math.round(usualMs)]);
+      const times = { openForMs: Math.round(forMs), usualMs: Math.round(usualMs) };
+      await db.query(open, open.values({ namespaceId, name, reason, ...times }));
     },
-    takeProbe: async ({ namespaceId, name }, gatewayId, forMs) =>
-      (await db.query(take, [namespaceId, name, gatewayId, forMs])).rowCount === 1,
-    keepProbe: async ({ namespaceId, name }, gatewayId, forMs) =>
-      (await db.query(keep, [namespaceId, name, gatewayId, forMs])).rowCount === 1,
-    endProbe: async ({ namespaceId, name }, gatewayId, { closes, openForMs }) =>
-      (await db.query(end, [namespaceId, name, gatewayId, closes, Math.round(openForMs)])).rowCount === 1,
-    async reset({ namespaceId, name }) {
-      const [row] = (await db.query<ViewRow>(reset, [namespaceId, name])).rows;
+    takeProbe: async (breaker, gatewayId, forMs) =>
+      (await db.query(take, take.values({ ...breaker, gatewayId, forMs }))).rowCount === 1,
+    keepProbe: async (breaker, gatewayId, forMs) =>
+      (await db.query(keep, keep.values({ ...breaker, gatewayId, forMs }))).rowCount === 1,
+    async endProbe(breaker, gatewayId, { closes, openForMs }) {
+      const values = end.values({ ...breaker, gatewayId, closes, openForMs: Math.round(openForMs) });
+      return (await db.query(end, values)).rowCount === 1;
+    },
+    async reset(breaker) {
+      const [row] = (await db.query<ViewRow>(reset, reset.values(breaker))).rows;
       return row === undefined ? null : toView(row);
     },
     page: async (namespaceId, { after = null, limit, only = null }) =>
-      (await db.query<ViewRow>(page, [namespaceId, after, limit, only])).rows.map(toView),
+      (await db.query<ViewRow>(page, page.values({ namespaceId, after, limit, only }))).rows.map(toView),
   };
 }
 
@@ -87,7 +90,7 @@ function toView(row: ViewRow): BreakerView {
   return { name, state, reason, openings, openedAt: row.opened_at, probeAt: row.probe_at, updatedAt: row.updated_at };
 }
 
-/** open: its runs wait; half_open: one of them is let through as a probe. */
+/** open: its runs wait; half_open: one of them starts as a probe. */
 export type BreakerState = "closed" | "open" | "half_open";
 
 export interface BreakerView {
@@ -96,7 +99,7 @@ export interface BreakerView {
   /** Of the last opening. */
   readonly reason: string;
   readonly openedAt: Instant;
-  /** When a run is let through, unless the breaker is closed. */
+  /** When a run may start as a probe, unless the breaker is closed. */
   readonly probeAt: Instant;
   readonly openings: number;
   readonly updatedAt: Instant;

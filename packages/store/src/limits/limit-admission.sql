@@ -1,286 +1,325 @@
--- Limits, how runs are admitted. Admission locks the rows of the limits, and only in later statements reads who holds them and who waits.
--- Whoever holds a limit has a row of limit_hold, and holds it for as long as the run's own row says so: a run that ended in whatever
--- way holds nothing, although its row of limit_hold may still be there.
+-- The intake and admission of runs with limits. Such a run is queued in a lane from which no worker is served (gated), or in a queue that
+-- has limits. Intake moves it behind its gate: it is blocked, with its limits recorded. An admission locks the rows of the limits, and
+-- only later statements read their holds and the runs that wait. A hold is a row of limit_hold, and is in force for as long as the run's
+-- own row says so: a run that has ended holds nothing, although its row of limit_hold may still be there.
 
 -- name: limit.gates
 -- purpose: a page of the gates behind which runs wait, in their order
--- params: $1 after gate text, $2 limit int
--- fence: none: what is seen is only a hint, the admission looks again
+-- fence: none: a hint, the admission reads again
 with recursive waiting as (
   (
     select split_part(limits, E'\n', 1) as gate from carillon.run
-    where stage = 3 and limits is not null and split_part(limits, E'\n', 1) > $1
+    where stage = 3 and limits is not null and split_part(limits, E'\n', 1) > :after
     order by split_part(limits, E'\n', 1)
     limit 1
   )
   union all
   select (
-    select split_part(r.limits, E'\n', 1) from carillon.run r
-    where r.stage = 3 and r.limits is not null and split_part(r.limits, E'\n', 1) > w.gate
-    order by split_part(r.limits, E'\n', 1)
+    select split_part(run.limits, E'\n', 1) from carillon.run
+    where run.stage = 3 and run.limits is not null and split_part(run.limits, E'\n', 1) > waiting.gate
+    order by split_part(run.limits, E'\n', 1)
     limit 1
   )
-  from waiting w
-  where w.gate is not null
+  from waiting
+  where waiting.gate is not null
 )
-select gate from waiting where gate is not null limit $2;
+select gate from waiting where gate is not null limit :limit;
+
+-- part: limit.head_columns
+-- purpose: a run that waits for limits (run), with the state of its queue and namespace that its admission reads
+run.id, run.namespace_id, run.queue, run.rank, run.fence, run.lane, run.limits, run.created_at, queue.pause is not null as is_paused,
+queue.limits as queue_limits, namespace.limits as namespace_limits
+
+-- part: limit.first_by_order
+-- purpose: of each gate of an ordering key, the first run by time
+select waiting.* from unnest(:gates::text[]) as wanted (gate)
+cross join lateral (
+  select * from carillon.run
+  where split_part(run.limits, E'\n', 1) = wanted.gate and run.stage = 3 and run.limits like 'o:%'
+    and run.state_reason is distinct from 'overlap'
+  order by run.nominal_at, run.id
+  limit 1
+) waiting
+where wanted.gate like 'o:%'
 
 -- name: limit.first
--- purpose: the first run behind each gate, and what its queue and namespace say: which limits an admission has to lock
--- params: $1 gates text[]
+-- purpose: the first run behind each gate: it shows which limits an admission has to lock
 -- fence: none: a hint. It locks nothing, since limits are locked before the rows of queues and namespaces
-select h.id, h.namespace_id, h.queue, h.rank, h.fence, h.lane, h.limits, h.created_at, q.pause is not null as is_paused,
-       q.limits as queue_limits, n.limits as namespace_limits
+select
+  --+ limit.head_columns
 from (
-  select r.* from unnest($1::text[]) as g (gate)
+  select waiting.* from unnest(:gates::text[]) as wanted (gate)
   cross join lateral (
-    select * from carillon.run r
-    where split_part(r.limits, E'\n', 1) = g.gate and r.stage = 3 and r.limits is not null
-      and r.state_reason is distinct from 'overlap'
-    order by r.rank, r.id
+    select * from carillon.run
+    where split_part(run.limits, E'\n', 1) = wanted.gate and run.stage = 3 and run.limits is not null
+      and run.state_reason is distinct from 'overlap'
+    order by run.rank, run.id
     limit 1
-  ) r
-  where g.gate not like 'o:%'
+  ) waiting
+  where wanted.gate not like 'o:%'
   union all
-  select r.* from unnest($1::text[]) as g (gate)
-  cross join lateral (
-    select * from carillon.run r
-    where split_part(r.limits, E'\n', 1) = g.gate and r.stage = 3 and r.limits like 'o:%'
-      and r.state_reason is distinct from 'overlap'
-    order by r.nominal_at, r.id
-    limit 1
-  ) r
-  where g.gate like 'o:%'
-) h
-join carillon.queue q on q.namespace_id = h.namespace_id and q.name = h.queue
-join carillon.namespace n on n.id = h.namespace_id;
+  --+ limit.first_by_order
+) run
+join carillon.queue on queue.namespace_id = run.namespace_id and queue.name = run.queue
+join carillon.namespace on namespace.id = run.namespace_id;
 
 -- name: limit.heads
--- purpose: the first runs behind each gate, and what their queue and namespace say. Those with an ordering key stand in the order of
---   their times, the others in that of their ranks; one that waits for another run of its job is passed over
--- params: $1 gates text[], $2 most of each int
--- fence: none, a read; sent after the limits are locked it sees what the one before committed. The admission compares each row again.
---   The rows of queue and namespace stay as they are until the admission is over: who sets limits waits for it, or this waits for who
---   sets them and reads what was set
-select h.id, h.namespace_id, h.queue, h.rank, h.fence, h.lane, h.limits, h.created_at, q.pause is not null as is_paused,
-       q.limits as queue_limits, n.limits as namespace_limits
+-- purpose: the first runs behind each gate, up to `max_runs` by rank; of an ordering key the first by time. Runs that wait for another
+--   run of their job are left out
+-- fence: none, a read; sent after the limits are locked, so that it sees what the previous admission committed. limit.admit compares
+--   each row again. The rows of queue and namespace stay as they are until the admission is over: a change of their limits waits for
+--   it, or this statement waits for the change and reads its result
+select
+  --+ limit.head_columns
 from (
-  select r.* from unnest($1::text[]) as g (gate)
+  select waiting.* from unnest(:gates::text[]) as wanted (gate)
   cross join lateral (
-    select * from carillon.run r
-    where split_part(r.limits, E'\n', 1) = g.gate and r.stage = 3 and r.limits is not null
-      and r.state_reason is distinct from 'overlap'
-    order by r.rank, r.id
-    limit $2
-  ) r
-  where g.gate not like 'o:%'
+    select * from carillon.run
+    where split_part(run.limits, E'\n', 1) = wanted.gate and run.stage = 3 and run.limits is not null
+      and run.state_reason is distinct from 'overlap'
+    order by run.rank, run.id
+    limit :max_runs
+  ) waiting
+  where wanted.gate not like 'o:%'
   union all
-  select r.* from unnest($1::text[]) as g (gate)
-  cross join lateral (
-    select * from carillon.run r
-    where split_part(r.limits, E'\n', 1) = g.gate and r.stage = 3 and r.limits like 'o:%'
-      and r.state_reason is distinct from 'overlap'
-    order by r.nominal_at, r.id
-    limit 1
-  ) r
-  where g.gate like 'o:%'
-) h
-join carillon.queue q on q.namespace_id = h.namespace_id and q.name = h.queue
-join carillon.namespace n on n.id = h.namespace_id
-for key share of q, n;
+  --+ limit.first_by_order
+) run
+join carillon.queue on queue.namespace_id = run.namespace_id and queue.name = run.queue
+join carillon.namespace on namespace.id = run.namespace_id
+for key share of queue, namespace;
 
 -- name: limit.define
--- purpose: makes the rows of limits that were not used before
--- params: $1 namespace ids int[], $2 scopes text[], $3 kinds text[], $4 names text[], $5 limits int[], $6 per ms bigint[],
---         $7 bursts int[], $8 what a failure does text[], $9 of runs made at timestamptz[]
+-- purpose: creates the rows of limits that were not used before
 -- fence: unique (namespace_id, scope, kind, name), in its order
 insert into carillon.limit_key (namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, defined_at)
-select i.*
-from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::text[], $9::timestamptz[])
-  as i (namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, defined_at)
+select input.*
+from unnest(:namespace_ids::int[], :scopes::text[], :kinds::text[], :names::text[], :limits::int[], :per_ms::bigint[], :bursts::int[],
+            :on_failures::text[], :defined_times::timestamptz[])
+  as input (namespace_id, scope, kind, name, max_count, per_ms, burst, on_failure, defined_at)
 where (
-  select k.id from carillon.limit_key k
-  where k.namespace_id = i.namespace_id and k.scope = i.scope and k.kind = i.kind and k.name = i.name
+  select limit_key.id from carillon.limit_key
+  where limit_key.namespace_id = input.namespace_id and limit_key.scope = input.scope and limit_key.kind = input.kind
+    and limit_key.name = input.name
 ) is null
 order by 1, 2, 3, 4
 on conflict (namespace_id, scope, kind, name) do nothing;
 
 -- name: limit.lock
--- purpose: takes limits for an admission, or for a change of what a queue or a namespace has, by name and by id; waits for whoever
---   admits now
--- params: $1 namespace ids int[], $2 scopes text[], $3 kinds text[], $4 names text[], $5 ids bigint[]
--- fence: the row locks, in the order of ids; what decides is read in later statements
+-- purpose: locks limits by name and by id, for an admission or for a change of the limits of a queue or a namespace; waits for the
+--   admissions that hold them
+-- fence: the row locks, in the order of ids; everything that decides is read in later statements
 with wanted as materialized (
-  select unnest($5::bigint[]) as id
+  select unnest(:ids::bigint[]) as id
   union all
-  select k.id
-  from unnest($1::int[], $2::text[], $3::text[], $4::text[]) as i (namespace_id, scope, kind, name)
-  join carillon.limit_key k
-    on k.namespace_id = any (array[i.namespace_id]) and k.scope = i.scope and k.kind = i.kind and k.name = i.name
+  select limit_key.id
+  from unnest(:namespace_ids::int[], :scopes::text[], :kinds::text[], :names::text[]) as input (namespace_id, scope, kind, name)
+  join carillon.limit_key
+    on limit_key.namespace_id = any (array[input.namespace_id]) and limit_key.scope = input.scope and limit_key.kind = input.kind
+      and limit_key.name = input.name
 )
-select k.id, k.namespace_id, k.scope, k.kind, k.name, k.max_count, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
-       k.starts, k.stopped_by, k.is_counted, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
-from carillon.limit_key k
-where k.id = any (array(select id from wanted))
-order by k.id
-for update of k;
+select
+  --+ limit.columns
+  , floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
+from carillon.limit_key
+where id = any (array(select id from wanted))
+order by id
+for update;
 
--- name: limit.disposed
--- purpose: which failed runs somebody has retried or discarded: what waits for them may go on
--- params: $1 ids uuid[]
+-- name: limit.redriven
+-- purpose: the failed runs among these that were retried or discarded: runs that wait for them may continue
 -- fence: none, a read; sent after the limits are locked
-select r.run_id from carillon.redrive r where r.run_id = any ($1::uuid[]) and r.kind <> 'replay';
+select run_id from carillon.redrive where run_id = any (:run_ids::uuid[]) and kind <> 'replay';
 
 -- name: limit.release
--- purpose: removes the holds of runs that hold their limits no longer, and tells when they started and how they ended. A concurrency limit is
---   held from the admission to the end of the claim that follows it, a rate until that claim, an ordering key to the end of the run. Of
---   ordering keys it tells who holds them on, and whether that one waits to be admitted again
--- params: $1 limit ids bigint[], $2 runs that may have ceased to hold them uuid[], $3 those of the limits whose holders are all looked
---         at bigint[]
--- fence: the limits are locked: only who holds them lets a run begin to hold, and whoever ceased to hold does not hold again without it
+-- purpose: deletes the holds that are over, and returns when their runs started and how they ended: the holds of `run_ids` on
+--   `limit_ids`, and all holds of `whole_limit_ids`. A hold of a concurrency limit lasts from the admission to the end of the claim
+--   that follows, of a rate until that claim, of an ordering key to the end of the run. Also returns the ordering keys' holds that are
+--   not over, and whether their runs wait to be admitted again
+-- fence: the limits are locked: a run gets a hold only under their lock, and one that lost it gets no other without it
 with held as materialized (
-  select h.limit_id, h.run_id, h.fence, h.gate, h.admitted_at, k.kind, r.id as live_id, r.fence as run_fence, r.claimed_at,
-         r.state = 'blocked' and r.state_reason is distinct from 'overlap' as waits,
-         case k.kind
-           when 'order' then r.id is null
-           when 'rate' then (r.state = 'queued' and r.fence = h.fence) is not true
-           else (r.state = 'queued' and r.fence = h.fence or r.state = 'running' and r.fence = h.fence + 1) is not true
+  select hold.limit_id, hold.run_id, hold.fence, hold.gate, hold.admitted_at, limit_key.kind, run.id as live_id, run.fence as run_fence,
+         run.claimed_at, run.state = 'blocked' and run.state_reason is distinct from 'overlap' as waits,
+         case limit_key.kind
+           when 'order' then run.id is null
+           when 'rate' then (run.state = 'queued' and run.fence = hold.fence) is not true
+           else (run.state = 'queued' and run.fence = hold.fence or run.state = 'running' and run.fence = hold.fence + 1) is not true
          end as is_over
   from (
-    select * from carillon.limit_hold where run_id = any ($2::uuid[]) and limit_id = any ($1::bigint[])
+    select * from carillon.limit_hold where run_id = any (:run_ids::uuid[]) and limit_id = any (:limit_ids::bigint[])
     union
-    select * from carillon.limit_hold where limit_id = any ($3::bigint[])
-  ) h
-  join carillon.limit_key k on k.id = any (array[h.limit_id])
-  left join carillon.run r on r.id = any (array[h.run_id])
-), gone as (
-  delete from carillon.limit_hold h using held o
-  where o.is_over and h.limit_id = any (array[o.limit_id]) and h.run_id = any (array[o.run_id]) and h.fence = o.fence
+    select * from carillon.limit_hold where limit_id = any (:whole_limit_ids::bigint[])
+  ) hold
+  join carillon.limit_key on limit_key.id = any (array[hold.limit_id])
+  left join carillon.run on run.id = any (array[hold.run_id])
+), deleted as (
+  delete from carillon.limit_hold hold using held
+  where held.is_over and hold.limit_id = any (array[held.limit_id]) and hold.run_id = any (array[held.run_id])
+    and hold.fence = held.fence
 )
-select o.limit_id, o.run_id, o.gate, o.is_over, coalesce(o.waits, false) as waits, e.status = 'failed' as has_failed,
+select held.limit_id, held.run_id, held.gate, held.is_over, coalesce(held.waits, false) as waits, ended.status = 'failed' as has_failed,
        ceil(extract(epoch from case
-         when o.live_id is not null then case when o.run_fence > o.fence then o.claimed_at end
-         when e.fence is null then clock_timestamp()
-         when e.fence > o.fence then coalesce(e.started_at, e.finished_at)
+         when held.live_id is not null then case when held.run_fence > held.fence then held.claimed_at end
+         when ended.fence is null then clock_timestamp()
+         when ended.fence > held.fence then coalesce(ended.started_at, ended.finished_at)
        end) * 1000)::bigint as started_ms
-from held o
+from held
 left join lateral (
-  select h.status, h.fence, h.started_at, h.finished_at from carillon.run_history h
-  where o.live_id is null and h.id = any (array[o.run_id]) and h.finished_at >= o.admitted_at
+  select history.status, history.fence, history.started_at, history.finished_at from carillon.run_history history
+  where held.live_id is null and history.id = any (array[held.run_id]) and history.finished_at >= held.admitted_at
   limit 1
-) e on true
-where o.is_over or o.kind = 'order';
+) ended on true
+where held.is_over or held.kind = 'order';
 
 -- name: limit.holders
--- purpose: who holds ordering keys and waits to be admitted again: it goes before those that were never admitted
--- params: $1 limit ids bigint[]
+-- purpose: runs that hold ordering keys and wait to be admitted again: they go before runs that were never admitted
 -- fence: none, a read; sent after the limits are locked. The rows of queue and namespace stay as they are, as in limit.heads
-select r.id, r.namespace_id, r.queue, r.rank, r.fence, r.lane, r.limits, r.created_at, q.pause is not null as is_paused,
-       q.limits as queue_limits, n.limits as namespace_limits
-from carillon.limit_hold h
-join carillon.run r on r.id = any (array[h.run_id])
-join carillon.queue q on q.namespace_id = r.namespace_id and q.name = r.queue
-join carillon.namespace n on n.id = r.namespace_id
-where h.limit_id = any ($1::bigint[]) and r.state = 'blocked' and r.state_reason is distinct from 'overlap'
-for key share of q, n;
+select
+  --+ limit.head_columns
+from carillon.limit_hold hold
+join carillon.run on run.id = any (array[hold.run_id])
+join carillon.queue on queue.namespace_id = run.namespace_id and queue.name = run.queue
+join carillon.namespace on namespace.id = run.namespace_id
+where hold.limit_id = any (:limit_ids::bigint[]) and run.state = 'blocked' and run.state_reason is distinct from 'overlap'
+for key share of queue, namespace;
 
 -- name: limit.admit
--- purpose: queues runs, notes what they hold, and sets the counters of the limits
--- params: $1 run ids uuid[], $2 their fences bigint[]; what they come to hold: $3 limit ids bigint[], $4 run ids uuid[],
---         $5 fences bigint[], $6 gates text[]; the limits as they are from now on: $7 ids bigint[], $8 limits int[], $9 per ms bigint[],
---         $10 bursts int[], $11 what a failure does text[], $12 defined at timestamptz[], $13 used before it int[],
---         $14 starts text[] (each the text of a bigint[]), $15 stopped by uuid[], $16 all holds were looked at boolean
--- fence: state and fence on the run's row: one that was cancelled or ended meanwhile holds nothing; the limits are locked
-with pick as materialized (
-  select r.id
-  from carillon.run r join unnest($1::uuid[], $2::bigint[]) as i (id, fence) on r.id = any (array[i.id])
-  where r.fence = i.fence and r.state = 'blocked' and r.state_reason is distinct from 'overlap'
-  order by i.id
-  for update of r skip locked
+-- purpose: queues admitted runs, records the holds that they get, and stores the limits with their new counters. `used` is without
+--   the new holds; each element of `starts` is the text of a bigint[]; `is_swept`: every hold of the limits was read
+-- fence: state and fence on the run's row: a run that was cancelled or ended meanwhile gets no hold; the limits are locked
+with locked as materialized (
+  select run.id
+  from carillon.run join unnest(:run_ids::uuid[], :run_fences::bigint[]) as input (id, fence) on run.id = any (array[input.id])
+  where run.fence = input.fence and run.state = 'blocked' and run.state_reason is distinct from 'overlap'
+  order by input.id
+  for update of run skip locked
 ), admitted as (
-  update carillon.run r set state = 'queued', state_reason = null from pick p where r.id = any (array[p.id])
-  returning r.id, r.lane, r.rank
+  update carillon.run set state = 'queued', state_reason = null from locked where run.id = any (array[locked.id])
+  returning run.id, run.lane, run.rank
 ), held as (
   insert into carillon.limit_hold (limit_id, run_id, fence, gate, admitted_at)
-  select i.limit_id, i.run_id, i.fence, i.gate, clock_timestamp()
-  from unnest($3::bigint[], $4::uuid[], $5::bigint[], $6::text[]) as i (limit_id, run_id, fence, gate)
-  where (i.run_id in (select id from admitted)) is true
+  select input.limit_id, input.run_id, input.fence, input.gate, clock_timestamp()
+  from unnest(:hold_limit_ids::bigint[], :hold_run_ids::uuid[], :hold_fences::bigint[], :hold_gates::text[])
+    as input (limit_id, run_id, fence, gate)
+  where (input.run_id in (select id from admitted)) is true
   on conflict (limit_id, run_id, fence) do nothing
   returning limit_id
 ), added as materialized (
-  -- One value to look into: a join would compare every limit with every hold.
-  select jsonb_object_agg(h.limit_id, h.count) as counts
-  from (select limit_id, count(*) as count from held group by limit_id) h
+  -- One value, because a join would compare every limit with every hold.
+  select jsonb_object_agg(limit_id, count) as counts
+  from (select limit_id, count(*) as count from held group by limit_id) by_limit
 ), counted as (
-  update carillon.limit_key k
-  set max_count = i.max_count, per_ms = i.per_ms, burst = i.burst, on_failure = i.on_failure, defined_at = i.defined_at,
-      used = i.used + coalesce(((select a.counts from added a) ->> i.id::text)::int, 0), starts = i.starts::bigint[],
-      stopped_by = i.stopped_by, swept_at = case when $16 then clock_timestamp() else k.swept_at end,
+  update carillon.limit_key
+  set max_count = input.max_count, per_ms = input.per_ms, burst = input.burst, on_failure = input.on_failure,
+      defined_at = input.defined_at, used = input.used + coalesce(((select added.counts from added) ->> input.id::text)::int, 0),
+      starts = input.starts::bigint[], stopped_by = input.stopped_by,
+      swept_at = case when :is_swept then clock_timestamp() else limit_key.swept_at end,
       used_at = clock_timestamp()
-  from unnest($7::bigint[], $8::int[], $9::bigint[], $10::int[], $11::text[], $12::timestamptz[], $13::int[], $14::text[],
-              $15::uuid[]) as i (id, max_count, per_ms, burst, on_failure, defined_at, used, starts, stopped_by)
-  where k.id = any (array[i.id])
+  from unnest(:limit_ids::bigint[], :limits::int[], :per_ms::bigint[], :bursts::int[], :on_failures::text[], :defined_times::timestamptz[],
+              :used::int[], :starts::text[], :stopped_by::uuid[])
+    as input (id, max_count, per_ms, burst, on_failure, defined_at, used, starts, stopped_by)
+  where limit_key.id = any (array[input.id])
 )
 select id, lane, rank from admitted;
 
--- name: limit.stop
--- purpose: cancels what waits behind a run that failed, for ordering keys that ask for it
--- params: $1 gates text[]
+-- name: limit.cancel_waiting
+-- purpose: cancels the runs that wait behind a failed run, for ordering keys that request it
 -- fence: state on the locked row, locked in the order of ids; the limits are locked
 with waiting as materialized (
-  select r.id from carillon.run r
-  where split_part(r.limits, E'\n', 1) = any ($1::text[]) and r.stage = 3 and r.limits like 'o:%'
-), pick as materialized (
-  select r.id from carillon.run r
-  where r.id = any (array(select id from waiting))
-    and split_part(r.limits, E'\n', 1) = any ($1::text[]) and r.stage = 3 and r.limits like 'o:%'
-  order by r.id
-  for update of r
+  select run.id from carillon.run
+  where split_part(run.limits, E'\n', 1) = any (:gates::text[]) and run.stage = 3 and run.limits like 'o:%'
+), locked as materialized (
+  select run.id from carillon.run
+  where run.id = any (array(select id from waiting))
+    and split_part(run.limits, E'\n', 1) = any (:gates::text[]) and run.stage = 3 and run.limits like 'o:%'
+  order by run.id
+  for update of run
 ), ended as (
-  delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
-  select id, job_id, namespace_id, 'cancelled', 'ordering_stopped', priority, run_at, nominal_at, created_at, trigger, task, queue,
-         payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts, version
+  delete from carillon.run using locked where run.id = any (array[locked.id]) returning run.*
+), archived as (
+  insert into carillon.run_history (
+    --+ run.archived_columns
+    , status, status_reason, run_at, attempt, losses, started_at, finished_at, output, error)
+  select
+    --+ run.archived_columns
+    , 'cancelled', 'ordering_stopped', run_at, attempt, losses, started_at, clock_timestamp(), null, null
   from ended
 )
 select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId"
 from ended;
 
 -- name: limit.of_runs
--- purpose: what runs hold, or held: all of it of those that may be over, rates of those that have started
--- params: $1 ended or given back uuid[], $2 started uuid[]
+-- purpose: the limits that runs hold or held: all limits of runs that may be over (ended or given back), and the rates of started
+--   runs
 -- fence: none: a hint for the admission
 with held as materialized (
-  select h.limit_id, h.gate from carillon.limit_hold h where h.run_id = any ($1::uuid[])
+  select limit_id, gate from carillon.limit_hold where run_id = any (:ended_ids::uuid[])
   union all
-  select h.limit_id, h.gate
-  from carillon.limit_hold h join carillon.limit_key k on k.id = any (array[h.limit_id])
-  where h.run_id = any ($2::uuid[]) and (k.kind = 'rate') is true
+  select hold.limit_id, hold.gate
+  from carillon.limit_hold hold join carillon.limit_key on limit_key.id = any (array[hold.limit_id])
+  where hold.run_id = any (:started_ids::uuid[]) and (limit_key.kind = 'rate') is true
 )
 select distinct limit_id, gate from held;
 
 -- name: limit.unswept
--- purpose: limits that somebody holds, or held, and whose holders nobody has looked at for a while
--- params: $1 ms bigint, $2 limit int
+-- purpose: limits with holds that no admission has read for some time
 -- fence: none: a hint for the admission
 select id from carillon.limit_key
-where used > 0 and (swept_at is null or swept_at < clock_timestamp() - $1::bigint * interval '1 millisecond')
-limit $2;
+where used > 0 and (swept_at is null or swept_at < clock_timestamp() - :after_ms::bigint * interval '1 millisecond')
+limit :limit;
 
--- name: limit.forget
--- purpose: removes limits that nobody uses any more: the next run that needs one makes it again
--- params: $1 after ms bigint, $2 limit int
--- fence: the row's lock; one that is held, or that an operator has set, stays, and one whose window still counts
+-- name: limit.delete_unused
+-- purpose: deletes limits that no run uses any more: the next run that needs one creates it again
+-- fence: the row's lock; a limit with a hold, or that an operator has set, or whose window still counts, stays
 with idle as materialized (
-  select k.id from carillon.limit_key k
-  where k.used = 0 and not k.is_fixed and k.stopped_by is null and k.is_counted
-    and k.used_at < clock_timestamp() - greatest($1::bigint, coalesce(k.per_ms, 0)) * interval '1 millisecond'
-  limit $2
-  for update of k skip locked
+  select id from carillon.limit_key
+  where used = 0 and not is_fixed and stopped_by is null and is_counted
+    and used_at < clock_timestamp() - greatest(:after_ms::bigint, coalesce(per_ms, 0)) * interval '1 millisecond'
+  limit :limit
+  for update skip locked
 )
-delete from carillon.limit_key k using idle
-where k.id = any (array[idle.id]) and (select h.gate from carillon.limit_hold h where h.limit_id = k.id limit 1) is null
-returning k.id;
+delete from carillon.limit_key using idle
+where limit_key.id = any (array[idle.id])
+  and (select gate from carillon.limit_hold where limit_id = limit_key.id limit 1) is null
+returning limit_key.id;
+
+-- name: limit.intake
+-- purpose: queued runs whose limits are not recorded yet; a namespace that is null stands for all
+-- fence: the row's lock
+select queued.id, queued.namespace_id, queued.job_id, queued.lane, queued.task, queued.queue, queued.payload, queued.policy
+from unnest(:lanes::int[], :namespace_ids::int[]) as wanted (lane, namespace_id)
+cross join lateral (
+  select * from carillon.run
+  where run.lane = wanted.lane and run.stage = 1 and run.state = 'queued' and run.run_at <= statement_timestamp()
+    and (wanted.namespace_id is null or run.namespace_id = wanted.namespace_id)
+  limit :max_of_each
+  for update of run skip locked
+) queued
+limit :max_of_all;
+
+-- name: limit.block
+-- purpose: puts runs behind their gates, in the lane from which they are assigned once they are admitted
+-- fence: state on the row, which this transaction holds
+update carillon.run
+set state = 'blocked', state_reason = null, limits = input.limits, lane = input.lane
+from unnest(:ids::uuid[], :limits::text[], :lanes::int[]) as input (id, limits, lane)
+where run.id = any (array[input.id]) and run.state = 'queued'
+returning run.id;
+
+-- name: limit.refuse
+-- purpose: fails runs whose limits cannot be computed from their payload; answers as run.finish does
+-- fence: state on the row, which this transaction holds
+with ended as (
+  delete from carillon.run
+  using unnest(:ids::uuid[], :errors::text[], :fingerprints::text[]) as input (id, error, fingerprint)
+  where run.id = any (array[input.id]) and run.state = 'queued'
+  returning run.*, input.error, input.fingerprint
+), archived as (
+  insert into carillon.run_history (
+    --+ run.archived_columns
+    , status, status_reason, run_at, attempt, losses, started_at, finished_at, output, error, fingerprint)
+  select
+    --+ run.archived_columns
+    , 'failed', 'limit_invalid', run_at, attempt, losses, started_at, clock_timestamp(), null, error::json, fingerprint
+  from ended
+)
+select id, case when serial then job_id end as freed_job_id from ended;

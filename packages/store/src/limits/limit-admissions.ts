@@ -1,5 +1,5 @@
 import type { DurationMs, Instant, RunError, RunPolicy } from "@carillon/core";
-import { columns, jsonParam, timestampOrNull, timestampParam } from "../db/parameters.js";
+import { jsonParam, namedColumns, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { type EndedRow, type EndedRun, type EndedRuns, type Queued, toEnded } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
@@ -58,12 +58,12 @@ export interface Admission {
   readonly isSwept: boolean;
 }
 
-/** Statements of admissions. Each call with a transaction needs the limits locked by it, except those before `lock`. */
+/** Statements of admissions. Each call with a transaction needs the limits locked by it, except the methods above `lock`. */
 export interface LimitAdmissions {
   gates(after: string, limit: number): Promise<string[]>;
   /** The first run behind each gate, without locks: it shows which limits to lock. */
   first(tx: Queryable, gates: readonly string[]): Promise<WaitingHead[]>;
-  /** Locks the rows of their queues and namespaces: only with the limits locked. */
+  /** Also locks the rows of their queues and namespaces; the limits must be locked. */
   heads(tx: Queryable, gates: readonly string[], maxOfEach: number): Promise<WaitingHead[]>;
   define(tx: Queryable, limits: readonly NamedLimit[]): Promise<void>;
   lock(
@@ -85,38 +85,52 @@ export interface LimitAdmissions {
 }
 
 export function limitAdmissions(db: Queryable, statements: Statements): LimitAdmissions {
-  const statement = (name: string) => statements.get(`limit.${name}`);
-  const [gates, first, heads] = [statement("gates"), statement("first"), statement("heads")];
-  const [define, lock] = [statement("define"), statement("lock")];
-  const [disposed, release, holders] = [statement("disposed"), statement("release"), statement("holders")];
-  const [admit, stop, ofRuns] = [statement("admit"), statement("stop"), statement("of_runs")];
-  const [unswept, forget] = [statement("unswept"), statement("forget")];
+  const gates = statements.get("limit.gates");
+  const first = statements.get("limit.first");
+  const heads = statements.get("limit.heads");
+  const define = statements.get("limit.define");
+  const lock = statements.get("limit.lock");
+  const redriven = statements.get("limit.redriven");
+  const release = statements.get("limit.release");
+  const holders = statements.get("limit.holders");
+  const admit = statements.get("limit.admit");
+  const cancelWaiting = statements.get("limit.cancel_waiting");
+  const heldBy = statements.get("limit.of_runs");
+  const unswept = statements.get("limit.unswept");
+  const deleteUnused = statements.get("limit.delete_unused");
   return {
     gates: async (after, limit) =>
-      (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
-    first: async (tx, of) => (of.length === 0 ? [] : (await tx.query<HeadRow>(first, [of])).rows.map(toHead)),
-    heads: async (tx, of, maxOfEach) =>
-      of.length === 0 ? [] : (await tx.query<HeadRow>(heads, [of, maxOfEach])).rows.map(toHead),
+      (await db.query<{ gate: string }>(gates, gates.values({ after, limit }))).rows.map((row) => row.gate),
+    async first(tx, of) {
+      return of.length === 0 ? [] : (await tx.query<HeadRow>(first, first.values({ gates: of }))).rows.map(toHead);
+    },
+    async heads(tx, of, maxOfEach) {
+      if (of.length === 0) return [];
+      const values = heads.values({ gates: of, maxRuns: maxOfEach });
+      return (await tx.query<HeadRow>(heads, values)).rows.map(toHead);
+    },
     async define(tx, limits) {
       if (limits.length === 0) return;
-      const values = columns(limits, [
+      const values = namedColumns(limits, {
         ...nameColumns,
-        ({ limit }) => limit.limit,
-        ({ limit }) => limit.perMs,
-        ({ limit }) => limit.burst,
-        ({ limit }) => limit.onFailure,
-        ({ definedAt }) => timestampParam(definedAt),
-      ]);
-      await tx.query(define, values);
+        limits: ({ limit }) => limit.limit,
+        perMs: ({ limit }) => limit.perMs,
+        bursts: ({ limit }) => limit.burst,
+        onFailures: ({ limit }) => limit.onFailure,
+        definedTimes: ({ definedAt }) => timestampParam(definedAt),
+      });
+      await tx.query(define, define.values(values));
     },
     async lock(tx, limits, ids) {
-      const { rows } = await tx.query<KeyRow & { now_ms: number }>(lock, [...columns(limits, nameColumns), ids]);
-      // Read before the locks were taken, so too early rather than too late: a window then holds more starts, never fewer.
+      const values = lock.values({ ...namedColumns(limits, nameColumns), ids });
+      const { rows } = await tx.query<KeyRow & { now_ms: number }>(lock, values);
+      // The time was read before the locks were taken: if it is early, a window counts more starts, never fewer.
       return { rows: rows.map(toLimit), now: rows[0]?.now_ms ?? 0 };
     },
     async disposed(tx, runIds) {
       if (runIds.length === 0) return new Set();
-      return new Set((await tx.query<{ run_id: string }>(disposed, [runIds])).rows.map((row) => row.run_id));
+      const { rows } = await tx.query<{ run_id: string }>(redriven, redriven.values({ runIds }));
+      return new Set(rows.map((row) => row.run_id));
     },
     async release(tx, { limitIds, runIds, whole }) {
       type Row = {
@@ -131,7 +145,8 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
       const over: ReleasedHold[] = [];
       const stay: OrderHolder[] = [];
       if (limitIds.length === 0) return { over, holders: stay };
-      for (const row of (await tx.query<Row>(release, [limitIds, runIds, whole])).rows) {
+      const values = release.values({ limitIds, runIds, wholeLimitIds: whole });
+      for (const row of (await tx.query<Row>(release, values)).rows) {
         const { limit_id: limitId, run_id: runId, gate, waits } = row;
         if (row.is_over)
           over.push({ limitId, runId, gate, hasFailed: row.has_failed === true, startedAt: row.started_ms });
@@ -140,56 +155,64 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
       return { over, holders: stay };
     },
     async holders(tx, limitIds) {
-      return limitIds.length === 0 ? [] : (await tx.query<HeadRow>(holders, [limitIds])).rows.map(toHead);
+      if (limitIds.length === 0) return [];
+      return (await tx.query<HeadRow>(holders, holders.values({ limitIds }))).rows.map(toHead);
     },
-    admit: async (tx, admission) => (await tx.query<Queued>(admit, admissionParameters(admission))).rows,
+    admit: async (tx, admission) => (await tx.query<Queued>(admit, admit.values(admissionValues(admission)))).rows,
     async stop(tx, of) {
-      return of.length === 0 ? [] : (await tx.query<EndedRun>(stop, [of])).rows;
+      if (of.length === 0) return [];
+      return (await tx.query<EndedRun>(cancelWaiting, cancelWaiting.values({ gates: of }))).rows;
     },
     async ofRuns(over, started) {
       if (over.length + started.length === 0) return [];
-      const { rows } = await db.query<{ limit_id: number; gate: string }>(ofRuns, [over, started]);
+      const values = heldBy.values({ endedIds: over, startedIds: started });
+      const { rows } = await db.query<{ limit_id: number; gate: string }>(heldBy, values);
       return rows.map((row) => ({ limitId: row.limit_id, gate: row.gate }));
     },
     unswept: async (afterMs, limit) =>
-      (await db.query<{ id: number }>(unswept, [afterMs, limit])).rows.map((row) => row.id),
-    forget: async (afterMs, limit) => (await db.query(forget, [afterMs, limit])).rowCount,
+      (await db.query<{ id: number }>(unswept, unswept.values({ afterMs, limit }))).rows.map((row) => row.id),
+    forget: async (afterMs, limit) => (await db.query(deleteUnused, deleteUnused.values({ afterMs, limit }))).rowCount,
   };
 }
 
-const nameColumns = [
-  ({ namespaceId }: NamedLimit) => namespaceId,
-  ({ limit }: NamedLimit) => limit.scope,
-  ({ limit }: NamedLimit) => limit.kind,
-  ({ limit }: NamedLimit) => limit.name,
-];
+const nameColumns = {
+  namespaceIds: ({ namespaceId }: NamedLimit) => namespaceId,
+  scopes: ({ limit }: NamedLimit) => limit.scope,
+  kinds: ({ limit }: NamedLimit) => limit.kind,
+  names: ({ limit }: NamedLimit) => limit.name,
+};
 
-function admissionParameters({ runs, holds, limits, isSwept }: Admission): unknown[] {
-  return [
-    ...columns(runs, [(run) => run.id, (run) => run.fence]),
-    ...columns(holds, [(hold) => hold.limitId, (hold) => hold.runId, (hold) => hold.fence, (hold) => hold.gate]),
-    ...columns(limits, [
-      (row) => row.id,
-      (row) => row.limit.limit,
-      (row) => row.limit.perMs,
-      (row) => row.limit.burst,
-      (row) => row.limit.onFailure,
-      (row) => timestampOrNull(row.definedAt),
-      (row) => row.used,
-      (row) => `{${row.starts.join(",")}}`,
-      (row) => row.stoppedBy,
-    ]),
+function admissionValues({ runs, holds, limits, isSwept }: Admission) {
+  return {
+    ...namedColumns(runs, { runIds: (run) => run.id, runFences: (run) => run.fence }),
+    ...namedColumns(holds, {
+      holdLimitIds: (hold) => hold.limitId,
+      holdRunIds: (hold) => hold.runId,
+      holdFences: (hold) => hold.fence,
+      holdGates: (hold) => hold.gate,
+    }),
+    ...namedColumns(limits, {
+      limitIds: (row) => row.id,
+      limits: (row) => row.limit.limit,
+      perMs: (row) => row.limit.perMs,
+      bursts: (row) => row.limit.burst,
+      onFailures: (row) => row.limit.onFailure,
+      definedTimes: (row) => timestampOrNull(row.definedAt),
+      used: (row) => row.used,
+      starts: (row) => `{${row.starts.join(",")}}`,
+      stoppedBy: (row) => row.stoppedBy,
+    }),
     isSwept,
-  ];
+  };
 }
 
-/** A lane whose queued runs have limits; null: of every namespace. */
+/** A lane whose queued runs have limits; `namespaceId` null: of every namespace. */
 export interface LimitedLane {
   readonly lane: number;
   readonly namespaceId: number | null;
 }
 
-/** A run whose limits are not written down yet. */
+/** A run whose limits are not recorded yet. */
 export interface ArrivedRun {
   readonly id: string;
   readonly namespaceId: number;
@@ -212,10 +235,10 @@ export interface RefusedRun {
   readonly error: RunError;
 }
 
-/** What takes runs in asks of the store. */
+/** The statements by which runs with limits get behind their gates. */
 export interface LimitIntake {
-  /** Of the first lanes first. */
-  intake(tx: Queryable, lanes: readonly LimitedLane[], most: { ofEach: number; ofAll: number }): Promise<ArrivedRun[]>;
+  /** Takes runs of the first lanes first. */
+  intake(tx: Queryable, lanes: readonly LimitedLane[], max: { ofEach: number; ofAll: number }): Promise<ArrivedRun[]>;
   block(tx: Queryable, runs: readonly BlockedRun[]): Promise<void>;
   refuse(tx: Queryable, runs: readonly RefusedRun[]): Promise<EndedRuns>;
 }
@@ -230,7 +253,8 @@ export function limitIntake(statements: Statements): LimitIntake {
         job_id: string | null;
         policy: RunPolicy | null;
       };
-      const values = [...columns(lanes, [(one) => one.lane, (one) => one.namespaceId]), ofEach, ofAll];
+      const ofLanes = namedColumns(lanes, { lanes: (one) => one.lane, namespaceIds: (one) => one.namespaceId });
+      const values = intake.values({ ...ofLanes, maxOfEach: ofEach, maxOfAll: ofAll });
       return (await tx.query<Row>(intake, values)).rows.map((row) => {
         const { id, lane, task, queue, payload, namespace_id: namespaceId, job_id: jobId, policy } = row;
         return { id, namespaceId, jobId, lane, task, queue, payload, policy: policy ?? {} };
@@ -238,19 +262,23 @@ export function limitIntake(statements: Statements): LimitIntake {
     },
     async block(tx, runs) {
       if (runs.length === 0) return;
-      const values = columns(runs, [(run) => run.id, (run) => run.limits, (run) => run.lane]);
-      const { rowCount } = await tx.query(block, values);
+      const ofRuns = namedColumns(runs, {
+        ids: (run) => run.id,
+        limits: (run) => run.limits,
+        lanes: (run) => run.lane,
+      });
+      const { rowCount } = await tx.query(block, block.values(ofRuns));
       if (rowCount !== runs.length)
         throw new Error(`limit.block changed ${rowCount} of ${runs.length} rows that this transaction holds`);
     },
     async refuse(tx, runs) {
       if (runs.length === 0) return new Map();
-      const values = columns(runs, [
-        (run) => run.id,
-        (run) => jsonParam(run.error),
-        (run) => run.error.fingerprint ?? null,
-      ]);
-      return toEnded((await tx.query<EndedRow>(refuse, values)).rows);
+      const ofRuns = namedColumns(runs, {
+        ids: (run) => run.id,
+        errors: (run) => jsonParam(run.error),
+        fingerprints: (run) => run.error.fingerprint ?? null,
+      });
+      return toEnded((await tx.query<EndedRow>(refuse, refuse.values(ofRuns))).rows);
     },
   };
 }

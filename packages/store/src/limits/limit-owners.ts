@@ -1,5 +1,5 @@
 import type { KeyedLimit } from "@carillon/core";
-import { columns } from "../db/parameters.js";
+import { namedColumns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 import { type OwnLimits, ownLimitsOf } from "./limit-rows.js";
@@ -36,8 +36,8 @@ export function limitOwners(db: Queryable, statements: Statements): () => Promis
 }
 
 /**
- * Limits hold from the commit that sets them: claims and admissions under way end first, later ones must have read them, and no run is
- * admitted before the running ones are counted. The limits are locked first and then their owner, as by an admission.
+ * Limits are in force from the commit that sets them: claims and admissions under way end first, later ones must have read them, and no
+ * run is admitted before the running ones are counted. The limits are locked first and then their owner, as in an admission.
  */
 export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
   const grow = growRevisions(statements);
@@ -47,7 +47,7 @@ export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
     statements.get("limit.lock"),
     statements.get("limit.fence"),
   ];
-  const [recount, dismiss] = [statements.get("limit.recount"), statements.get("limit.dismiss")];
+  const [recount, stopCounting] = [statements.get("limit.recount"), statements.get("limit.stop_counting")];
   return async (tx, { namespaceId, queue }, { before, after }) => {
     const [scope, name] = queue === null ? (["namespace", ""] as const) : (["queue", queue] as const);
     const added = ownLimitsOf(
@@ -61,31 +61,32 @@ export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
       name,
     );
     if (added.length + gone.length === 0) return;
-    const owned = [namespaceId, scope, name] as const;
-    await tx.query(declare, [...owned, ...columns(added, declaredColumns)]);
-    await tx.query(lock, [...columns([...added, ...gone], nameColumns(namespaceId)), []]);
-    await tx.query(recount, [...owned, added.map((limit) => limit.kind)]);
-    await tx.query(dismiss, [...owned, gone.map((limit) => limit.kind)]);
-    if (queue === null) await tx.query(lockNamespace, [namespaceId]);
-    else await tx.query(lockQueue, [namespaceId, queue]);
+    const owner = { namespaceId, scope, name };
+    await tx.query(declare, declare.values({ ...owner, ...namedColumns(added, declaredColumns) }));
+    const names = namedColumns([...added, ...gone], nameColumns(namespaceId));
+    await tx.query(lock, lock.values({ ...names, ids: [] }));
+    await tx.query(recount, recount.values({ ...owner, kinds: added.map((limit) => limit.kind) }));
+    await tx.query(stopCounting, stopCounting.values({ ...owner, kinds: gone.map((limit) => limit.kind) }));
+    if (queue === null) await tx.query(lockNamespace, lockNamespace.values({ id: namespaceId }));
+    else await tx.query(lockQueue, lockQueue.values({ namespaceId, name: queue }));
     await grow(tx, ["limits"]);
     if (added.length > 0) await tx.query(fence);
   };
 }
 
-const declaredColumns = [
-  (limit: KeyedLimit) => limit.kind,
-  (limit: KeyedLimit) => limit.limit,
-  (limit: KeyedLimit) => limit.perMs,
-  (limit: KeyedLimit) => limit.burst,
-];
+const declaredColumns = {
+  kinds: (limit: KeyedLimit) => limit.kind,
+  limits: (limit: KeyedLimit) => limit.limit,
+  perMs: (limit: KeyedLimit) => limit.perMs,
+  bursts: (limit: KeyedLimit) => limit.burst,
+};
 
-const nameColumns = (namespaceId: number) => [
-  () => namespaceId,
-  (limit: KeyedLimit) => limit.scope,
-  (limit: KeyedLimit) => limit.kind,
-  (limit: KeyedLimit) => limit.name,
-];
+const nameColumns = (namespaceId: number) => ({
+  namespaceIds: () => namespaceId,
+  scopes: (limit: KeyedLimit) => limit.scope,
+  kinds: (limit: KeyedLimit) => limit.kind,
+  names: (limit: KeyedLimit) => limit.name,
+});
 
 function only(limits: OwnLimits | null, isWanted: (field: keyof OwnLimits) => boolean): OwnLimits {
   const { concurrency, rateLimit } = limits ?? {};
@@ -105,9 +106,9 @@ export type RevisionName = "windows" | "calendars" | "limits";
 export type GrowRevisions = (tx: Queryable, names: readonly RevisionName[]) => Promise<void>;
 
 export function growRevisions(statements: Statements): GrowRevisions {
-  const grow = statements.get("revision.grow");
+  const grow = statements.get("revision.increment");
   return async (tx, names) => {
-    const { rowCount } = await tx.query(grow, [names]);
-    if (rowCount !== names.length) throw new Error(`revision.grow changed ${rowCount} of ${names.length} rows`);
+    const { rowCount } = await tx.query(grow, grow.values({ names }));
+    if (rowCount !== names.length) throw new Error(`revision.increment changed ${rowCount} of ${names.length} rows`);
   };
 }

@@ -8,7 +8,7 @@ import {
   defaultBurstOf,
 } from "@carillon/core";
 
-/** Limits of a queue or a namespace, as their rows keep them. */
+/** The limits of a queue or a namespace, as their rows store them. */
 export interface OwnLimits {
   readonly concurrency?: { readonly limit: number };
   readonly rateLimit?: { readonly limit: number; readonly perMs: DurationMs; readonly burst?: number };
@@ -27,11 +27,11 @@ export interface LimitRow extends NamedLimit {
   readonly used: number;
   readonly starts: readonly number[];
   readonly stoppedBy: string | null;
-  /** The runs that held it when it was set are counted: until then it has no room. */
+  /** The runs that were active when it was set are counted; until then it admits no run. */
   readonly isCounted: boolean;
 }
 
-/** A run behind a gate. */
+/** A run that waits behind a gate. */
 export interface WaitingHead {
   readonly id: string;
   readonly namespaceId: number;

@@ -67,32 +67,36 @@ export function operationStore(db: Queryable, statements: Statements): Operation
   const insert = statements.get("operation.insert");
   const find = statements.get("operation.find");
   const list = statements.get("operation.list");
-  const due = statements.get("operation.due");
+  const due = statements.get("operation.list_due");
   const step = statements.get("operation.step");
   const abort = statements.get("operation.abort");
-  const sweep = statements.get("operation.sweep");
+  const sweep = statements.get("operation.delete_old");
   const one = ({ rows: [row] }: { readonly rows: readonly Row[] }): StoredOperation | null =>
     row === undefined ? null : toOperation(row);
   return {
     async insert(tx, { id, namespaceId, shard, action, target, actor, trace }) {
-      const values = [id, namespaceId, shard, action, jsonParam(target), actor, jsonOrNull(trace)];
+      const json = { request: jsonParam(target), trace: jsonOrNull(trace) };
+      const values = insert.values({ id, namespaceId, shard, kind: action, ...json, actor });
       const stored = one(await tx.query<Row>(insert, values));
       if (stored === null) throw new Error(`the operation ${id} was not stored`);
       return stored;
     },
-    find: async (namespaceId, id) => one(await db.query<Row>(find, [namespaceId, id])),
+    find: async (namespaceId, id) => one(await db.query<Row>(find, find.values({ namespaceId, id }))),
     async list(namespaceId, before, limit) {
-      return (await db.query<Row>(list, [namespaceId, before, limit])).rows.map(toOperation);
+      return (await db.query<Row>(list, list.values({ namespaceId, beforeId: before, limit }))).rows.map(toOperation);
     },
     async due(shards, limit) {
-      return (await db.query<Row>(due, [shardArray(shards), limit])).rows.map(toOperation);
+      return (await db.query<Row>(due, due.values({ shards: shardArray(shards), limit }))).rows.map(toOperation);
     },
-    async step({ id, step: number }, { cursor, seen, done, failed, failures, isLast }) {
-      return one(await db.query<Row>(step, [id, number, cursor, seen, done, failed, jsonParam(failures), isLast]));
+    async step({ id, step: number }, { failures, ...result }) {
+      return one(
+        await db.query<Row>(step, step.values({ ...result, id, step: number, failures: jsonParam(failures) })),
+      );
     },
-    abort: async (namespaceId, id, reason) => one(await db.query<Row>(abort, [namespaceId, id, reason])),
+    abort: async (namespaceId, id, reason) =>
+      one(await db.query<Row>(abort, abort.values({ namespaceId, id, reason }))),
     async sweep(olderThanMs, limit) {
-      return (await db.query(sweep, [olderThanMs, limit])).rowCount;
+      return (await db.query(sweep, sweep.values({ olderThanMs, limit }))).rowCount;
     },
   };
 }

@@ -1,15 +1,15 @@
 import type { Dedupe, DurationMs, Instant } from "@carillon/core";
-import { columns } from "../db/parameters.js";
+import { namedColumns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
-import { type EndedRun, type NewRun, type StoredRun, runDeadlines, runParameters } from "./run-store.js";
+import { type EndedRun, type NewRun, type StoredRun, newRunColumns } from "./run-store.js";
 
 export interface DedupedRun {
   readonly run: NewRun;
   readonly dedupe: Dedupe;
 }
 
-/** held: that run counts for the key. beaten: another enqueuer was faster, try again. */
+/** held: the run `heldId` holds the key. beaten: another enqueuer was faster, try again. */
 export type DedupeAnswer =
   | StoredRun
   | { readonly id: string; readonly state: "held"; readonly heldId: string }
@@ -24,9 +24,9 @@ export interface Swept {
 export type OnReplaced = (runs: readonly Omit<EndedRun, "freedJobId">[]) => void;
 
 export interface DedupeStore {
-  /** Stores the runs whose key is free or that replace. No key may stand twice among them. */
+  /** Stores the runs whose key is free or that replace. No key may occur twice among them. */
   insert(runs: readonly DedupedRun[], beyondMs: DurationMs, onEnded?: OnReplaced): Promise<DedupeAnswer[]>;
-  /** Removes rows whose run counts no more; reads at most `limit` rows. */
+  /** Removes rows whose run holds its key no longer; reads at most `limit` rows. */
   sweep(limit: number): Promise<Swept>;
 }
 
@@ -34,44 +34,45 @@ export interface DedupeStore {
 const lockTimeout = "200ms";
 
 interface Row extends Omit<EndedRun, "freedJobId"> {
-  readonly state: StoredRun["state"] | "held" | "beaten" | "left" | "ended";
+  readonly state: StoredRun["state"] | "held" | "beaten" | "not_ended" | "ended";
   readonly created_at: Instant;
-  readonly held_id: string;
+  readonly holder_id: string;
 }
 
 export function dedupeStore(db: Queryable, statements: Statements): DedupeStore {
   const insert = statements.get("dedupe.insert");
-  const endLeft = statements.get("dedupe.end_left");
+  const endReplaced = statements.get("dedupe.end_replaced");
   const sweep = statements.get("dedupe.sweep");
   return {
     async insert(runs, beyondMs, onEnded) {
-      const rowsOf = runs.map(({ run }) => run);
-      const values = [...runParameters(rowsOf), beyondMs, ...keyParameters(runs), lockTimeout, runDeadlines(rowsOf)];
+      const newRuns = runs.map(({ run }) => run);
+      const keys = namedColumns(runs, {
+        keys: ({ dedupe }) => dedupe.key,
+        actions: ({ dedupe }) => dedupe.on,
+        windowsMs: ({ dedupe }) => dedupe.windowMs,
+      });
+      const values = insert.values({ ...newRunColumns(newRuns), horizonMs: beyondMs, ...keys, lockTimeout });
       const { rows } = await db.query<Row>(insert, values);
-      const left = rows.filter((row) => row.state === "left");
-      if (left.length > 0) await db.query(endLeft, leftParameters(left, rowsOf));
+      const notEnded = rows.filter((row) => row.state === "not_ended");
+      if (notEnded.length > 0) await db.query(endReplaced, endReplaced.values(replacedColumns(notEnded, newRuns)));
       onEnded?.(rows.filter((row) => row.state === "ended"));
       return rows.flatMap(toAnswer);
     },
     async sweep(limit) {
-      const [row = { gone: 0, kept: 0 }] = (await db.query<Swept>(sweep, [limit])).rows;
+      const [row = { gone: 0, kept: 0 }] = (await db.query<Swept>(sweep, sweep.values({ limit }))).rows;
       return row;
     },
   };
 }
 
-function toAnswer({ id, state, created_at: createdAt, held_id: heldId }: Row): DedupeAnswer[] {
-  if (state === "left" || state === "ended") return [];
+function toAnswer({ id, state, created_at: createdAt, holder_id: heldId }: Row): DedupeAnswer[] {
+  if (state === "not_ended" || state === "ended") return [];
   if (state === "held") return [{ id, state, heldId }];
   return state === "beaten" ? [{ id, state }] : [{ id, state, createdAt }];
 }
 
 /** A run is replaced by one of its own namespace. */
-function leftParameters(left: readonly Row[], runs: readonly NewRun[]): unknown[] {
+function replacedColumns(rows: readonly Row[], runs: readonly NewRun[]) {
   const namespaces = new Map(runs.map((run) => [run.id, run.namespaceId]));
-  return columns(left, [(row) => row.held_id, (row) => namespaces.get(row.id) ?? null]);
-}
-
-function keyParameters(runs: readonly DedupedRun[]): unknown[] {
-  return columns(runs, [({ dedupe }) => dedupe.key, ({ dedupe }) => dedupe.on, ({ dedupe }) => dedupe.windowMs]);
+  return namedColumns(rows, { ids: (row) => row.holder_id, namespaceIds: (row) => namespaces.get(row.id) ?? null });
 }

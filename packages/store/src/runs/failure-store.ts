@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import { columns, timestampOrNull, timestampParam } from "../db/parameters.js";
+import { namedColumns, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { type HistoryDays, type ListPart, type Stretch, maxDaysAtOnce, walkDays } from "../history/history-days.js";
 import type { Statements } from "../sql/statements.js";
@@ -34,9 +34,9 @@ export interface GroupPlace {
 export interface FailureStore {
   deadLetters(namespaceId: number, filter: DeadLetterFilter, before: string | null, limit: number): Promise<RunRow[]>;
   redriven(db: Queryable, namespaceId: number, ids: readonly string[]): Promise<(RedriveView & { of: string })[]>;
-  /** False: a retry of the run is there already. */
+  /** False: the run has a retry already. */
   redrive(tx: Queryable, redrive: NewRedrive): Promise<boolean>;
-  /** Answers those that were not disposed of before. */
+  /** Returns those that were neither retried nor discarded before. */
   discard(namespaceId: number, ids: readonly string[], actor: string | null): Promise<string[]>;
   count(seen: readonly SeenErrors[]): Promise<void>;
   groups(namespaceId: number, task: string | null, before: GroupPlace | null, limit: number): Promise<ErrorGroupView[]>;
@@ -59,12 +59,13 @@ function letters(db: Queryable, statements: Statements, days: HistoryDays): Lett
       const { task = null, queue = null, jobId = null, fingerprint = null } = filter;
       const { failedFrom = 0, failedBefore = Infinity } = filter;
       const place = { after: before, limit, direction: "newest_first" } as const;
-      const values = [namespaceId, before, limit, task, queue, jobId, fingerprint];
+      const filterValues = { namespaceId, before, limit, task, queue, jobId, fingerprint };
       const scan = async (stretch: Stretch): Promise<ListPart<RunRow>> => {
         const [from, end] = [Math.max(stretch.from, failedFrom), Math.min(stretch.before, failedBefore)];
         if (from >= end) return { rows: [], edge: null };
-        const bounds = [timestampParam(from), timestampParam(end), stretch.until];
-        const { rows } = await db.query<RunRow>(list, [...values, ...bounds]);
+        const times = { failedFrom: timestampParam(from), failedBefore: timestampParam(end) };
+        const values = list.values({ ...filterValues, ...times, until: stretch.until });
+        const { rows } = await db.query<RunRow>(list, values);
         return { rows, edge: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
       };
       const walk = { place, maxDays: maxDaysAtOnce, scan, isLate: () => false };
@@ -76,16 +77,17 @@ function letters(db: Queryable, statements: Statements, days: HistoryDays): Lett
         new_run_id: string | null;
         created_at: Instant;
       };
-      const { rows } = await on.query<Row>(redriven, [namespaceId, ids]);
+      const { rows } = await on.query<Row>(redriven, redriven.values({ namespaceId, runIds: ids }));
       return rows.map((row) => {
         return { of: row.run_id, kind: row.kind, runId: row.new_run_id, actor: row.actor, at: row.created_at };
       });
     },
-    async redrive(tx, { runId, namespaceId, kind, newRunId, actor }) {
-      return (await tx.query(redrive, [runId, namespaceId, kind, newRunId, actor])).rowCount === 1;
+    async redrive(tx, made) {
+      return (await tx.query(redrive, redrive.values(made))).rowCount === 1;
     },
     async discard(namespaceId, ids, actor) {
-      const { rows } = await db.query<{ run_id: string }>(discard, [ids, namespaceId, actor]);
+      const values = discard.values({ runIds: ids, namespaceId, actor });
+      const { rows } = await db.query<{ run_id: string }>(discard, values);
       return rows.map((row) => row.run_id);
     },
   };
@@ -110,25 +112,29 @@ function errorGroups(db: Queryable, statements: Statements): Groups {
   const group = statements.get("failure.group");
   return {
     async count(seen) {
-      const values = columns(seen, [
-        (one) => one.namespaceId,
-        (one) => one.fingerprint,
-        (one) => one.type,
-        (one) => one.message,
-        (one) => one.task,
-        (one) => one.count,
-        (one) => timestampParam(one.firstAt),
-        (one) => timestampParam(one.lastAt),
-        (one) => one.runId,
-      ]);
-      await db.query(count, values);
+      const ofGroups = namedColumns(seen, {
+        namespaceIds: (one) => one.namespaceId,
+        fingerprints: (one) => one.fingerprint,
+        types: (one) => one.type,
+        messages: (one) => one.message,
+        tasks: (one) => one.task,
+        counts: (one) => one.count,
+        firstTimes: (one) => timestampParam(one.firstAt),
+        lastTimes: (one) => timestampParam(one.lastAt),
+        runIds: (one) => one.runId,
+      });
+      await db.query(count, count.values(ofGroups));
     },
     async groups(namespaceId, task, before, limit) {
-      const place = [timestampOrNull(before?.seenAt ?? null), before?.fingerprint ?? null];
-      return (await db.query<GroupRow>(groups, [namespaceId, ...place, limit, task])).rows.map(toGroup);
+      const place = {
+        seenBefore: timestampOrNull(before?.seenAt ?? null),
+        beforeFingerprint: before?.fingerprint ?? null,
+      };
+      const values = groups.values({ namespaceId, ...place, limit, task });
+      return (await db.query<GroupRow>(groups, values)).rows.map(toGroup);
     },
     async group(namespaceId, fingerprint) {
-      const [row] = (await db.query<GroupRow>(group, [namespaceId, fingerprint])).rows;
+      const [row] = (await db.query<GroupRow>(group, group.values({ namespaceId, fingerprint }))).rows;
       return row === undefined ? null : toGroup(row);
     },
   };
@@ -149,10 +155,10 @@ export interface DeadLetterFilter {
   readonly failedBefore?: Instant;
 }
 
-/** What was done about a run that had ended. */
+/** A retry, replay or discard of a run that had ended. */
 export interface RedriveView {
   readonly kind: "retry" | "replay" | "discard";
-  /** null of one that was discarded. */
+  /** The new run; null for a discard. */
   readonly runId: string | null;
   readonly actor: string | null;
   readonly at: Instant;

@@ -16,10 +16,10 @@ export interface KeyRow {
 }
 
 export interface ReceiptStore {
-  /** Whether this use holds the key now. */
+  /** Whether this use has taken the key. */
   begin(use: KeyUse, keptMs: DurationMs, givenUpMs: DurationMs): Promise<boolean>;
   find(use: KeyUse): Promise<KeyRow | null>;
-  /** False: another use holds the key by now. */
+  /** False: another use of the key has taken it over. */
   note(tx: Queryable, use: KeyUse, effect: Effect): Promise<boolean>;
   answer(use: KeyUse, answer: KeptAnswer): Promise<void>;
   forget(use: KeyUse): Promise<void>;
@@ -30,30 +30,29 @@ export interface ReceiptStore {
 export function receiptStore(db: Queryable, statements: Statements): ReceiptStore {
   const begin = statements.get("idempotency.begin");
   const find = statements.get("idempotency.find");
-  const note = statements.get("idempotency.note");
-  const answer = statements.get("idempotency.answer");
-  const forget = statements.get("idempotency.forget");
+  const recordEffect = statements.get("idempotency.record_effect");
+  const recordAnswer = statements.get("idempotency.record_answer");
+  const release = statements.get("idempotency.release");
   const sweep = statements.get("idempotency.sweep");
-  const place = ({ namespaceId, caller, key }: KeyUse): unknown[] => [namespaceId, caller, key];
   return {
     async begin(use, keptMs, givenUpMs) {
-      const values = [...place(use), use.request, use.token, keptMs, givenUpMs];
+      const values = begin.values({ ...use, keptMs, abandonedMs: givenUpMs });
       return (await db.query(begin, values)).rowCount === 1;
     },
     async find(use) {
-      return (await db.query<KeyRow>(find, place(use))).rows[0] ?? null;
+      return (await db.query<KeyRow>(find, find.values(use))).rows[0] ?? null;
     },
     async note(tx, use, effect) {
-      return (await tx.query(note, [...place(use), use.token, jsonParam(effect)])).rowCount === 1;
+      return (await tx.query(recordEffect, recordEffect.values({ ...use, effect: jsonParam(effect) }))).rowCount === 1;
     },
     async answer(use, kept) {
-      await db.query(answer, [...place(use), use.token, jsonParam(kept)]);
+      await db.query(recordAnswer, recordAnswer.values({ ...use, answer: jsonParam(kept) }));
     },
     async forget(use) {
-      await db.query(forget, [...place(use), use.token]);
+      await db.query(release, release.values(use));
     },
     async sweep(limit) {
-      return (await db.query(sweep, [limit])).rowCount;
+      return (await db.query(sweep, sweep.values({ limit }))).rowCount;
     },
   };
 }

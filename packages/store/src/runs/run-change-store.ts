@@ -9,7 +9,7 @@ export interface CancelledRun {
   readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
-  /** False: it runs, and its worker is asked to stop. */
+  /** False: it is running, and its worker is asked to stop. */
   readonly isEnded: boolean;
   /** Other runs of this job may wait for its end. */
   readonly freedJobId: string | null;
@@ -27,7 +27,7 @@ export interface MovedRun {
 
 export interface EndingOfRuns {
   readonly reason: string;
-  /** Those that run are asked to stop. */
+  /** Running ones are asked to stop. */
   readonly isOfRunning: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface RunChangeStore {
 export function runChangeStore(db: Queryable, statements: Statements, history: JobHistory): RunChangeStore {
   const cancel = statements.get("run_change.cancel");
   const reschedule = statements.get("run_change.reschedule");
-  const promote = statements.get("run_change.recall");
+  const promote = statements.get("run_change.promote");
   return {
     async cancel(namespaceId, ids, { reason, isOfRunning }) {
       type Row = {
@@ -54,21 +54,22 @@ export function runChangeStore(db: Queryable, statements: Statements, history: J
         is_ended: boolean;
         freed_job_id: string | null;
       };
-      const { rows } = await db.query<Row>(cancel, [namespaceId, ids, reason, isOfRunning]);
+      const { rows } = await db.query<Row>(cancel, cancel.values({ namespaceId, ids, reason, isOfRunning }));
       return rows.map(({ id, job_id: jobId, task, queue, is_ended: isEnded, freed_job_id: freedJobId }) => {
         return { id, jobId, task, queue, isEnded, freedJobId };
       });
     },
     async reschedule(namespaceId, id, runAt, rank) {
       type Row = Omit<MovedRun, "runAt"> & { run_at: Instant };
-      const { rows } = await db.query<Row>(reschedule, [namespaceId, id, timestampParam(runAt), rank]);
+      const values = reschedule.values({ namespaceId, id, runAt: timestampParam(runAt), rank });
+      const { rows } = await db.query<Row>(reschedule, values);
       const [row] = rows;
       if (row === undefined) return null;
       const { run_at: at, ...moved } = row;
       return { ...moved, runAt: at };
     },
     async promote(namespaceId, id) {
-      await db.query(promote, [namespaceId, id]);
+      await db.query(promote, promote.values({ namespaceId, id }));
     },
     jobStats: (namespaceId, jobId, limit) => history.stats(namespaceId, jobId, limit),
   };

@@ -1,35 +1,35 @@
--- What becomes of a claim: the run ends, waits for its next try, or goes back as if it had not been claimed.
+-- The ends of claims: the run ends, waits for its next attempt, or goes back as if it had not been claimed. Then the losses of claims:
+-- a session ends by the removal of its row, and the statements that rescue or fail its runs follow.
 
 -- name: run.accepted
--- purpose: which results were accepted before, although whoever sent them never heard of it
---   A success is one only in history: whoever else ended the claim, or took it back, did not accept it
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 not ended before timestamptz, $5 successes boolean[]
--- fence: none, a read; the fence names the claim, and while that lasts the run is running
-select i.id
-from unnest($2::uuid[], $3::bigint[], $5::boolean[]) as i (id, fence, is_success)
+-- purpose: the results among these that were accepted before, although their sender does not know it. A success was accepted only
+--   if history has it as one: any other end of the claim did not accept it
+-- fence: none, a read; the fence names the claim, and while the claim lasts the run is running
+select input.id
+from unnest(:ids::uuid[], :fences::bigint[], :successes::boolean[]) as input (id, fence, is_success)
 where exists (
-    select from carillon.run_history h
-    where h.id = any (array[i.id]) and h.finished_at >= $4 and h.fence = i.fence and (h.status = 'succeeded' or not i.is_success)
-      and h.session_id in ($1, '00000000-0000-0000-0000-000000000000')
+    select from carillon.run_history history
+    where history.id = any (array[input.id]) and history.finished_at >= :not_before and history.fence = input.fence
+      and (history.status = 'succeeded' or not input.is_success)
+      and history.session_id in (:session_id, '00000000-0000-0000-0000-000000000000')
   )
-  or not i.is_success and exists (
-    select from carillon.run r
-    where r.id = any (array[i.id]) and r.fence = i.fence and (r.state <> 'running' or r.session_id = '00000000-0000-0000-0000-000000000000')
+  or not input.is_success and exists (
+    select from carillon.run
+    where run.id = any (array[input.id]) and run.fence = input.fence
+      and (run.state <> 'running' or run.session_id = '00000000-0000-0000-0000-000000000000')
   );
 
--- name: run.finish
--- purpose: moves finished runs from the hot table into history; answers the jobs whose runs may wait for one of them
--- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
---         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[], $10 fingerprints text[]
+-- part: run.archive_finished
+-- purpose: the beginning of run.finish: moves finished runs from the hot table into history
 -- fence: (id, fence, session) on a running row
 with ended as (
-  delete from carillon.run r
-  using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-               $9::smallint[], $10::text[])
-    as i (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
-  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent, i.fingerprint
-), kept as (
+  delete from carillon.run
+  using unnest(:session_ids::uuid[], :ids::uuid[], :fences::bigint[], :statuses::text[], :reasons::text[], :outputs::text[],
+               :errors::text[], :start_times::timestamptz[], :spent_attempts::smallint[], :fingerprints::text[])
+    as input (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
+  where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = input.session_id and run.state = 'running'
+  returning run.*, input.status, input.reason, input.output, input.error, input.started_at as begun_at, input.spent, input.fingerprint
+), archived as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
     error, attempts, version, fingerprint)
@@ -39,30 +39,28 @@ with ended as (
          error::json, attempts, version, fingerprint
   from ended
 )
+
+-- part: run.archived_columns
+-- purpose: the columns that run and run_history have in common and that the end of a run leaves as they are
+id, job_id, namespace_id, priority, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner, fence, session_id,
+attempts, version
+
+-- part: run.archived_far_columns
+-- purpose: run.archived_columns of a far-future run (far) with its lane
+far.id, far.id, far.namespace_id, far.priority, far.run_at, far.created_at, 'once', lane.task, lane.queue, far.payload, far.policy,
+far.labels, far.owner, 0, null, null, null
+
+-- name: run.finish
+-- purpose: ends the runs whose results a gateway received. Returns the jobs whose other runs may wait for one of them
+-- fence: (id, fence, session) on a running row
+--+ run.archive_finished
 select id, case when serial then job_id end as freed_job_id from ended;
 
--- name: run.finish_noticed
--- purpose: as run.finish, for runs whose success somebody is to be told of
--- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
---         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[], $10 fingerprints text[]
+-- name: run.finish_with_notices
+-- purpose: as run.finish, for runs whose success webhooks subscribe to
 -- fence: (id, fence, session) on a running row
-with ended as (
-  delete from carillon.run r
-  using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-               $9::smallint[], $10::text[])
-    as i (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
-  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent, i.fingerprint
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version, fingerprint)
-  select id, job_id, namespace_id, status, case status when 'cancelled' then coalesce(cancel_reason, reason) else reason end,
-         priority, run_at, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner,
-         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(), output::json,
-         error::json, attempts, version, fingerprint
-  from ended
-), noticed as (
+--+ run.archive_finished
+, noticed as (
   insert into carillon.run_notice (run_id, namespace_id, ended_at)
   select id, namespace_id, clock_timestamp() from ended
   on conflict do nothing
@@ -70,96 +68,158 @@ with ended as (
 select id, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.retry
--- purpose: sends failed runs back to wait for their next try. Of very many tries the last hundred are kept: each would write all again
--- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[],
---         $6 attempt records text[]
+-- purpose: makes failed runs wait for their next attempt. The records of the last hundred attempts are kept, because each attempt
+--   writes all of them again
 -- fence: (id, fence, session) on a running row
-update carillon.run r
+update carillon.run
 set state = 'retrying',
     session_id = null,
-    attempt = r.attempt + 1,
-    run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
-    rank = i.rank,
+    attempt = run.attempt + 1,
+    run_at = clock_timestamp() + input.delay_ms * interval '1 millisecond',
+    rank = input.rank,
     state_reason = null,
-    attempts = case when jsonb_array_length(r.attempts) >= 100 then r.attempts - 0 else coalesce(r.attempts, '[]'::jsonb) end
-      || i.record::jsonb
-from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
-  as i (session_id, id, fence, delay_ms, rank, record)
-where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
+    attempts = case when jsonb_array_length(run.attempts) >= 100 then run.attempts - 0 else coalesce(run.attempts, '[]'::jsonb) end
+      || input.record::jsonb
+from unnest(:session_ids::uuid[], :ids::uuid[], :fences::bigint[], :delays_ms::bigint[], :ranks::bigint[], :records::text[])
+  as input (session_id, id, fence, delay_ms, rank, record)
+where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = input.session_id and run.state = 'running'
+returning run.id, run.shard, run.run_at, run.cancel_reason is not null as stopped;
 
 -- name: run.give_back
--- purpose: returns claimed runs to the queue without spending anything (drain, or never started); those with limits go behind their
---   gate, since another start is charged again
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[]
+-- purpose: returns claimed runs to the queue without spending an attempt (drain, or never started). Runs with limits go behind
+--   their gate, since another start is charged again
 -- fence: (id, fence, session) on a running row
-update carillon.run r
-set state = case when r.limits is null then 'queued' else 'blocked' end, session_id = null
-from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
-where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
-returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId", r.cancel_reason is not null as stopped;
+update carillon.run
+set state = case when run.limits is null then 'queued' else 'blocked' end, session_id = null
+from unnest(:ids::uuid[], :fences::bigint[]) as input (id, fence)
+where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = :session_id and run.state = 'running'
+returning run.id, run.lane, run.rank, run.namespace_id as "namespaceId", run.cancel_reason is not null as stopped;
 
 -- name: run.defer
--- purpose: returns claimed runs to wait for a time without spending anything
--- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[], $6 reasons text[]
+-- purpose: makes claimed runs wait for some time without spending an attempt
 -- fence: (id, fence, session) on a running row
-update carillon.run r
+update carillon.run
 set state = 'scheduled',
     session_id = null,
     started_at = null,
-    run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
-    rank = i.rank,
-    state_reason = i.reason
-from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
-  as i (session_id, id, fence, delay_ms, rank, reason)
-where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
+    run_at = clock_timestamp() + input.delay_ms * interval '1 millisecond',
+    rank = input.rank,
+    state_reason = input.reason
+from unnest(:session_ids::uuid[], :ids::uuid[], :fences::bigint[], :delays_ms::bigint[], :ranks::bigint[], :reasons::text[])
+  as input (session_id, id, fence, delay_ms, rank, reason)
+where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = input.session_id and run.state = 'running'
+returning run.id, run.shard, run.run_at, run.cancel_reason is not null as stopped;
 
 -- name: run.end_stopped
--- purpose: ends runs that were to stop and came back from their worker before they did; answers which. One that
---   failed then has the time of a try that will not be: it was due by its last start
--- params: $1 ids uuid[]
--- fence: the row's lock, taken in the order of ids; one that runs stays
-with pick as materialized (
-  select r.id from carillon.run r
-  where r.id = any ($1::uuid[]) and r.state <> 'running' and r.cancel_reason is not null
-  order by r.id
-  for update of r
+-- purpose: cancels runs that were asked to stop and that their worker gave back. One that failed before has the run_at of an
+--   attempt that will not happen: its last start is recorded instead
+-- fence: the row's lock, taken in the order of ids; a running run stays
+with locked as materialized (
+  select run.id from carillon.run
+  where run.id = any (:ids::uuid[]) and run.state <> 'running' and run.cancel_reason is not null
+  order by run.id
+  for update of run
 ), ended as (
-  delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
-  select id, job_id, namespace_id, 'cancelled', cancel_reason, priority, least(run_at, claimed_at), nominal_at, created_at,
-         trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null, null,
-         attempts, version
+  delete from carillon.run using locked where run.id = any (array[locked.id]) returning run.*
+), archived as (
+  insert into carillon.run_history (
+    --+ run.archived_columns
+    , status, status_reason, run_at, attempt, losses, started_at, finished_at, output, error)
+  select
+    --+ run.archived_columns
+    , 'cancelled', cancel_reason, least(run_at, claimed_at), attempt, losses, claimed_at, clock_timestamp(), null, null
   from ended
 )
 select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId"
 from ended;
 
 -- name: run.expire
--- purpose: ends runs that wait and whose deadline has passed; answers which, and what was promised of them. One that failed before
---   has the time of a try that will not be: it was due by its last start
--- params: $1 limit int, $2 error text, $3 its fingerprint text
--- fence: the row's lock; one that runs stays, and what somebody holds is left for the next pass
-with late as materialized (
-  select r.id
-  from carillon.run r
-  where r.deadline_at <= statement_timestamp() and r.state <> 'running'
-  order by r.deadline_at
-  limit $1
-  for update of r skip locked
+-- purpose: fails waiting runs whose deadline has passed, and returns them with their SLA. One that failed before has the run_at of
+--   an attempt that will not happen: its last start is recorded instead
+-- fence: the row's lock; a running run stays, and a row that another transaction holds is left for the next pass
+with overdue as materialized (
+  select run.id
+  from carillon.run
+  where run.deadline_at <= statement_timestamp() and run.state <> 'running'
+  order by run.deadline_at
+  limit :limit
+  for update of run skip locked
 ), ended as (
-  delete from carillon.run r using late where r.id = any (array[late.id]) returning r.*
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version, fingerprint)
-  select id, job_id, namespace_id, 'failed', 'expired', priority, least(run_at, claimed_at), nominal_at, created_at, trigger,
-         task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null,
-         $2::json, attempts, version, $3
+  delete from carillon.run using overdue where run.id = any (array[overdue.id]) returning run.*
+), archived as (
+  insert into carillon.run_history (
+    --+ run.archived_columns
+    , status, status_reason, run_at, attempt, losses, started_at, finished_at, output, error, fingerprint)
+  select
+    --+ run.archived_columns
+    , 'failed', 'expired', least(run_at, claimed_at), attempt, losses, claimed_at, clock_timestamp(), null, :error::json, :fingerprint
+  from ended
+)
+select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId",
+       policy -> 'sla' as sla, nominal_at as nominal, trigger, fence, clock_timestamp() as "endedAt"
+from ended;
+
+-- name: run.lost
+-- purpose: running runs whose session does not exist any more (runs that wait for a callback have none), and runs that were asked
+--   to stop, were given back by their worker and not ended, because the node died in between. Reads all live runs, since no index has
+--   them: it is executed rarely
+-- fence: none, a read; the statements that act on the runs compare again
+select run.id, run.session_id as "sessionId"
+from carillon.run left join carillon.worker_session session on session.id = run.session_id
+where run.state = 'running' and run.session_id <> '00000000-0000-0000-0000-000000000000' and session.id is null
+  or run.state <> 'running' and run.cancel_reason is not null
+limit :limit;
+
+-- name: run.rescue
+-- purpose: queues those of these runs again whose session does not exist any more. The loss of a started run is counted. From then
+--   on it is assigned only with its start recorded, and one at a time per worker once another loss would be the last: a run that
+--   kills its workers becomes visible, and takes few others down with it. Runs with limits go behind their gate
+-- fence: the session's row is gone; a claim needs that row
+with lost as materialized (
+  select run.id, run.losses + case when run.started_at is null then 0 else 1 end as losses
+  from carillon.run
+  where run.id = any (:ids::uuid[]) and run.state = 'running' and run.session_id <> '00000000-0000-0000-0000-000000000000'
+    and (run.started_at is null or run.losses < :max_losses and (run.policy ->> 'guarantee' = 'at_most_once') is not true)
+    and not exists (select 1 from carillon.worker_session session where session.id = any (array[run.session_id]))
+  for update of run skip locked
+)
+update carillon.run
+set state = case when run.limits is null then 'queued' else 'blocked' end,
+    session_id = null,
+    losses = lost.losses,
+    state_reason = case when run.started_at is null then 'not_started' else 'worker_lost' end,
+    lane = twin.id
+from lost, carillon.lane, carillon.lane twin
+where run.id = any (array[lost.id]) and lane.id = run.lane
+  and twin.queue = lane.queue and twin.task = lane.task and twin.requires = lane.requires
+  and twin.kind = case
+    when lane.kind in ('strict', 'strict_once', 'admitted') then lane.kind
+    when lost.losses >= :max_losses - 1 then 'lost'
+    else 'solo'
+  end
+returning run.id, run.lane, run.rank, run.namespace_id as "namespaceId", run.cancel_reason is not null as stopped;
+
+-- name: run.fail_lost
+-- purpose: fails those of these runs that lost too many workers, and at-most-once runs that were started, if their session does not
+--   exist any more. Returns them with their SLA
+-- fence: the session's row is gone; a claim needs that row
+with lost as materialized (
+  select run.id
+  from carillon.run
+  where run.id = any (:ids::uuid[]) and run.state = 'running' and run.started_at is not null
+    and run.session_id <> '00000000-0000-0000-0000-000000000000'
+    and (run.losses >= :max_losses or run.policy ->> 'guarantee' = 'at_most_once')
+    and not exists (select 1 from carillon.worker_session session where session.id = any (array[run.session_id]))
+  for update of run skip locked
+), ended as (
+  delete from carillon.run using lost where run.id = any (array[lost.id]) returning run.*
+), archived as (
+  insert into carillon.run_history (
+    --+ run.archived_columns
+    , status, status_reason, run_at, attempt, losses, started_at, finished_at, output, error, fingerprint)
+  select
+    --+ run.archived_columns
+    , 'failed', 'worker_lost', run_at, attempt, losses + 1, started_at, clock_timestamp(), null, :error::json, :fingerprint
   from ended
 )
 select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId",

@@ -15,27 +15,29 @@ export interface RunListFilter {
   readonly oneOffOnly: boolean;
 }
 
-/** The id of a run is made by a node's clock, its creation recorded by the database's. */
+/** A node's clock makes the id of a run, the database's clock its creation time: they differ by less than this. */
 export const clockSlackMs = 3_600_000;
 
-/** The end of the year 9999: a caller may send any id of a worker. */
+/** The end of the year 9999: the worker id of a caller may have any time. */
 export const latestTime = 253_402_300_799_999;
 
-/** The filter as statements take it, in the order that all of them have. */
-export function runFilterParams(filter: RunListFilter): unknown[] {
-  return [
-    filter.status ?? null,
-    filter.task ?? null,
-    filter.queue ?? null,
-    filter.jobId ?? null,
-    filter.workerId ?? null,
-    filter.owner ?? null,
-    filter.oneOffOnly,
-    timestampOrNull(filter.createdFrom ?? null),
-    timestampOrNull(filter.createdBefore ?? null),
-    filter.trigger ?? null,
-    ...labelParams(filter.labels),
-  ];
+/** The filter as the part `run.conditions` takes it. */
+export function runFilterValues(filter: RunListFilter) {
+  const [labels, labelConditions] = labelParams(filter.labels);
+  return {
+    statuses: filter.status ?? null,
+    task: filter.task ?? null,
+    queue: filter.queue ?? null,
+    jobId: filter.jobId ?? null,
+    sessionId: filter.workerId ?? null,
+    owner: filter.owner ?? null,
+    oneOffOnly: filter.oneOffOnly,
+    createdFrom: timestampOrNull(filter.createdFrom ?? null),
+    createdBefore: timestampOrNull(filter.createdBefore ?? null),
+    trigger: filter.trigger ?? null,
+    labels,
+    labelConditions,
+  };
 }
 
 /** No run ends before it, its job and its worker were created: earlier days are not scanned. */

@@ -5,7 +5,7 @@ import { type HistoryDays, dayMs, maxDaysAtOnce } from "../history/history-days.
 import type { Statements } from "../sql/statements.js";
 import { clockSlackMs } from "./run-filter.js";
 
-/** A run as all tables return it. */
+/** A run, in the form that the reads of all tables return. */
 export interface RunRow {
   readonly id: string;
   readonly job_id: string | null;
@@ -44,17 +44,17 @@ export interface RunReads {
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
 }
 
-/** Most runs end soon after their id was made. The others are searched in all days since, many at a time. */
+/** The days of the first read: most runs end soon after their id was made. Later reads cover many days each. */
 const spans = [3];
 
 export function runReads(db: Queryable, statements: Statements, days: HistoryDays): RunReads {
   const live = statements.get("run.find");
   const find = statements.get("history.find");
-  const toCome = statements.get("run.to_come");
+  const toCome = statements.get("run.find_planned");
   const progress = statements.get("record.progress");
   return {
     async live(namespaceId, ids) {
-      return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
+      return (await db.query<RunRow>(live, live.values({ namespaceId, ids }))).rows;
     },
     async finished(namespaceId, ids, notBefore) {
       const found: RunRow[] = [];
@@ -64,7 +64,8 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
         const stretch = left.slice(0, spans[turn] ?? maxDaysAtOnce);
         const [from, before] = [stretch[0] ?? 0, (stretch.at(-1) ?? 0) + dayMs];
         const made = missing.filter((id) => timeOfUuid(id) < before + clockSlackMs);
-        const values = [namespaceId, made, timestampParam(from), timestampParam(before)];
+        const ended = { endedFrom: timestampParam(from), endedBefore: timestampParam(before) };
+        const values = find.values({ namespaceId, ids: made, ...ended });
         const { rows } = await db.query<RunRow>(find, values);
         found.push(...rows);
         const known = new Set(rows.map((row) => row.id));
@@ -73,9 +74,9 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
       }
       return found;
     },
-    toCome: async (namespaceId, ids) => (await db.query<RunRow>(toCome, [namespaceId, ids])).rows,
+    toCome: async (namespaceId, ids) => (await db.query<RunRow>(toCome, toCome.values({ namespaceId, ids }))).rows,
     async progress(ids) {
-      const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);
+      const { rows } = await db.query<RunProgress & { id: string }>(progress, progress.values({ runIds: ids }));
       return new Map(rows.map(({ id, fraction, text, at }) => [id, { fraction, text, at }]));
     },
   };

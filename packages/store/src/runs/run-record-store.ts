@@ -1,5 +1,5 @@
-import type { DurationMs, Instant, LogLine } from "@carillon/core";
-import { columns, storableJson, timestampParam } from "../db/parameters.js";
+import type { DurationMs, Instant, LogLevel, LogLine } from "@carillon/core";
+import { namedColumns, storableJson, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { type ClaimName, inLockOrder } from "../dispatch/complete-and-claim.js";
 import type { JobHistory } from "../history/job-history.js";
@@ -44,7 +44,7 @@ export interface RunRecords {
   checkpoints(runIds: readonly string[]): Promise<ReadonlyMap<string, Kept>>;
   /** In the requested order. */
   steps(steps: readonly { readonly id: string; readonly name: string }[]): Promise<(Kept | null)[]>;
-  /** False: it is done, another run does it, or the claim is over. */
+  /** False: the action is done, another run is doing it, or the claim is over. */
   beginOnce(claim: ClaimName, key: string, keepMs: DurationMs): Promise<boolean>;
   findOnce(namespaceId: number, key: string): Promise<OnceFound>;
   /** False: another attempt has begun it since. */
@@ -64,51 +64,56 @@ export function runRecords(db: Queryable, statements: Statements, history: JobHi
   const endOnce = statements.get("record.end_once");
   return {
     async keepCheckpoints(records) {
-      const own = [(one: CheckpointRecord) => one.number, (one: CheckpointRecord) => storableJson(one.value)];
-      const values = columns(inLockOrder(records), [...claim, ...own]);
-      return idsOf((await db.query<IdRow>(keepCheckpoints, values)).rows);
+      const values = namedColumns(inLockOrder(records), {
+        ...claim,
+        numbers: (one) => one.number,
+        values: (one) => storableJson(one.value),
+      });
+      return idsOf((await db.query<IdRow>(keepCheckpoints, keepCheckpoints.values(values))).rows);
     },
     async keepProgress(records) {
-      const values = columns(inLockOrder(records), [
+      const values = namedColumns(inLockOrder(records), {
         ...claim,
-        (one) => one.number,
-        (one) => one.fraction,
-        (one) => storableText(one.text),
-      ]);
-      return idsOf((await db.query<IdRow>(keepProgress, values)).rows);
+        numbers: (one) => one.number,
+        fractions: (one) => one.fraction,
+        texts: (one) => storableText(one.text),
+      });
+      return idsOf((await db.query<IdRow>(keepProgress, keepProgress.values(values))).rows);
     },
     async keepSteps(records) {
-      const values = columns(inLockOrder(records), [
+      const values = namedColumns(inLockOrder(records), {
         ...claim,
-        (one) => storableText(one.name),
-        (one) => storableJson(one.value),
-      ]);
-      return idsOf((await db.query<IdRow>(keepSteps, values)).rows);
+        names: (one) => storableText(one.name),
+        values: (one) => storableJson(one.value),
+      });
+      return idsOf((await db.query<IdRow>(keepSteps, keepSteps.values(values))).rows);
     },
     async log(records) {
-      return idsOf((await db.query<IdRow>(log, lineParameters(records))).rows);
+      return idsOf((await db.query<IdRow>(log, log.values(lineColumns(records)))).rows);
     },
     async checkpoints(runIds) {
-      const { rows } = await db.query<Kept & IdRow>(checkpoints, [runIds]);
+      const { rows } = await db.query<Kept & IdRow>(checkpoints, checkpoints.values({ runIds }));
       return new Map(rows.map((row) => [row.id, row]));
     },
     async steps(asked) {
-      const values = columns(asked, [(one) => one.id, (one) => storableText(one.name)]);
-      const { rows } = await db.query<Kept & IdRow & { name: string }>(steps, values);
+      const values = namedColumns(asked, { runIds: (one) => one.id, names: (one) => storableText(one.name) });
+      const { rows } = await db.query<Kept & IdRow & { name: string }>(steps, steps.values(values));
       return asked.map(({ id, name }) => rows.find((row) => row.id === id && row.name === storableText(name)) ?? null);
     },
-    async beginOnce({ session, id, fence }, key, keepMs) {
-      const values = [session, id, fence, storableText(key), Math.round(keepMs)];
+    async beginOnce({ session: sessionId, id: runId, fence }, key, keepMs) {
+      const values = beginOnce.values({ sessionId, runId, fence, key: storableText(key), keptMs: Math.round(keepMs) });
       return (await db.query(beginOnce, values)).rowCount === 1;
     },
     async findOnce(namespaceId, key) {
       type Row = { value: string | null; at: Instant | null };
-      const [row] = (await db.query<Row>(findOnce, [namespaceId, storableText(key)])).rows;
+      const values = findOnce.values({ namespaceId, key: storableText(key) });
+      const [row] = (await db.query<Row>(findOnce, values)).rows;
       if (row === undefined) return null;
       return row.value === null || row.at === null ? "busy" : { value: row.value, at: row.at };
     },
-    async endOnce(namespaceId, key, { id, fence }, value) {
-      const values = [namespaceId, storableText(key), id, fence, storableJson(value)];
+    async endOnce(namespaceId, key, { id: runId, fence }, value) {
+      const done = { key: storableText(key), value: storableJson(value) };
+      const values = endOnce.values({ namespaceId, runId, fence, ...done });
       return (await db.query(endOnce, values)).rowCount === 1;
     },
     lastSuccess: (namespaceId, jobId) => history.lastSuccess(namespaceId, jobId),
@@ -119,34 +124,38 @@ interface IdRow {
   readonly id: string;
 }
 
-const claim = [(one: ClaimName) => one.session, (one: ClaimName) => one.id, (one: ClaimName) => one.fence] as const;
+const claim = {
+  sessionIds: (one: ClaimName) => one.session,
+  runIds: (one: ClaimName) => one.id,
+  fences: (one: ClaimName) => one.fence,
+};
 
 function idsOf(rows: readonly IdRow[]): Set<string> {
   return new Set(rows.map((row) => row.id));
 }
 
-function lineParameters(records: readonly LinesRecord[]): unknown[] {
+function lineColumns(records: readonly LinesRecord[]) {
   const lines = records.flatMap((record) => record.lines.map((line) => ({ record, line })));
-  return columns(lines, [
-    ({ record }) => record.session,
-    ({ record }) => record.id,
-    ({ record }) => record.fence,
-    ({ line }) => line.number,
-    ({ line }) => line.level,
-    ({ line }) => storableText(line.message),
-    ({ line }) => (line.fieldsJson === null ? null : storableJson(line.fieldsJson)),
-    ({ line }) => Math.max(0, Math.round(line.agoMs)),
-  ]);
+  return namedColumns(lines, {
+    sessionIds: ({ record }) => record.session,
+    runIds: ({ record }) => record.id,
+    fences: ({ record }) => record.fence,
+    numbers: ({ line }) => line.number,
+    levels: ({ line }) => line.level,
+    messages: ({ line }) => storableText(line.message),
+    fields: ({ line }) => (line.fieldsJson === null ? null : storableJson(line.fieldsJson)),
+    agoMs: ({ line }) => Math.max(0, Math.round(line.agoMs)),
+  });
 }
 
-/** PostgreSQL holds every character but one. */
+/** PostgreSQL stores every character except NUL. */
 function storableText<Text extends string | null>(text: Text): Text {
   return text === null || !text.includes("\0") ? text : (text.replaceAll("\0", "\ufffd") as Text);
 }
 
 /** Removes handler state of runs that have ended. */
 export interface RecordSweeps {
-  /** Reads `limit` rows after this run; returns where to go on, null at the end. */
+  /** Reads `limit` rows after this run; returns where to continue, null at the end. */
   states(after: string, limit: number): Promise<string | null>;
   steps(after: string, limit: number): Promise<string | null>;
   callbacks(after: string, limit: number): Promise<string | null>;
@@ -163,8 +172,10 @@ export function recordSweeps(db: Queryable, statements: Statements): RecordSweep
   const onces = statements.get("record.sweep_onces");
   const redrives = statements.get("failure.sweep_redrives");
   const groups = statements.get("failure.sweep_groups");
-  const sweep = async (statement: typeof states, after: string, limit: number): Promise<string | null> => {
-    const [row] = (await db.query<{ last: string | null; seen: number }>(statement, [after, limit])).rows;
+  type Sweep = typeof states | typeof steps | typeof callbacks;
+  const sweep = async (statement: Sweep, after: string, limit: number): Promise<string | null> => {
+    const values = statement.values({ after, limit });
+    const [row] = (await db.query<{ last: string | null; seen: number }>(statement, values)).rows;
     return row === undefined || row.seen < limit ? null : row.last;
   };
   return {
@@ -172,11 +183,59 @@ export function recordSweeps(db: Queryable, statements: Statements): RecordSweep
     steps: (after, limit) => sweep(steps, after, limit),
     callbacks: (after, limit) => sweep(callbacks, after, limit),
     async failures(before, limit) {
-      const values = [timestampParam(before), limit];
-      return (await db.query(redrives, values)).rowCount + (await db.query(groups, values)).rowCount;
+      const bound = { before: timestampParam(before), limit };
+      const ofRedrives = await db.query(redrives, redrives.values(bound));
+      return ofRedrives.rowCount + (await db.query(groups, groups.values(bound))).rowCount;
     },
     async onces(limit) {
-      return (await db.query(onces, [limit])).rowCount;
+      return (await db.query(onces, onces.values({ limit }))).rowCount;
     },
   };
+}
+
+export interface LinesAsked {
+  readonly namespaceId: number;
+  readonly runId: string;
+  readonly after: LinePlace;
+  readonly limit: number;
+  readonly notBefore: Instant;
+  readonly levels: readonly LogLevel[];
+}
+
+/** Reads the logs of runs. */
+export interface RunLogStore {
+  lines(asked: LinesAsked): Promise<RunLine[]>;
+}
+
+export function runLogStore(db: Queryable, statements: Statements): RunLogStore {
+  const lines = statements.get("record.lines");
+  return {
+    async lines({ namespaceId, runId, after, limit, notBefore, levels }) {
+      type Row = Omit<RunLine, "at"> & { logged_at: Instant };
+      const place = { afterFence: after.fence, afterNumber: after.number };
+      const values = lines.values({
+        namespaceId,
+        runId,
+        ...place,
+        limit,
+        notBefore: timestampParam(notBefore),
+        levels,
+      });
+      const { rows } = await db.query<Row>(lines, values);
+      return rows.map(({ logged_at: at, ...line }) => ({ ...line, at }));
+    },
+  };
+}
+
+/** The place of a line in the log of its run: by attempt (fence), then by number. */
+export interface LinePlace {
+  readonly fence: number;
+  readonly number: number;
+}
+
+export interface RunLine extends LinePlace {
+  readonly at: Instant;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: unknown;
 }

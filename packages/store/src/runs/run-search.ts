@@ -9,12 +9,12 @@ import {
 } from "../history/finished-search.js";
 import { type ListPlace, type ListPart, maxScanned, orderOf, startTimeBudget } from "../history/history-days.js";
 import { pickLines } from "../sql/statements.js";
-import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterParams } from "./run-filter.js";
+import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterValues } from "./run-filter.js";
 import type { RunRow } from "./run-reads.js";
 
 export type { RunListFilter } from "./run-filter.js";
 
-/** Which runs are counted: live ones, finished ones. */
+/** The runs to count. */
 export interface CountedParts {
   readonly live: boolean;
   readonly finished: boolean;
@@ -42,23 +42,28 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
     finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
     startTimeBudget: () => startTimeBudget(now),
     async estimate(namespaceId, filter, parts) {
-      const params = [namespaceId, ...runFilterParams(filter), null];
-      const live = parts.live ? await estimateRows(db, liveMatches, params) : 0;
+      const values = liveMatches.values({ namespaceId, ...runFilterValues(filter), maxCount: null });
+      const live = parts.live ? await estimateRows(db, liveMatches, values) : 0;
       return live + (parts.finished ? await totals.estimate(namespaceId, filter) : 0);
     },
-    async count(namespaceId, filter, parts, most) {
-      const params = [namespaceId, ...runFilterParams(filter), most];
-      const live = parts.live ? await countRows(db, liveMatches, params) : 0;
-      const finished = parts.finished ? await totals.count(namespaceId, filter, most) : nothing;
-      return { count: live + finished.count, isWhole: live < most && finished.isWhole };
+    async count(namespaceId, filter, parts, max) {
+      const values = liveMatches.values({ namespaceId, ...runFilterValues(filter), maxCount: max });
+      const live = parts.live ? await countRows(db, liveMatches, values) : 0;
+      const finished = parts.finished ? await totals.count(namespaceId, filter, max) : nothing;
+      return { count: live + finished.count, isWhole: live < max && finished.isWhole };
     },
   };
 }
 
-/** Live runs of all namespaces that one page scans: of other namespaces' runs it reads only the namespace. */
+/** Live runs that one page scans; of runs of other namespaces it reads only the namespace. */
 const maxOfAll = 2 * maxScanned;
-/** If an id is the bound. */
-const unbounded = 2 ** 31 - 1;
+interface ScanBounds {
+  readonly maxScanned: number;
+  readonly maxScannedOfAll: number;
+}
+
+/** For a scan that an id bounds. */
+const noBounds: ScanBounds = { maxScanned: 2 ** 31 - 1, maxScannedOfAll: 2 ** 31 - 1 };
 
 interface LiveSearch {
   readonly namespaceId: number;
@@ -70,19 +75,21 @@ async function liveOf(
   { db, statements }: FinishedSearchOptions,
   { namespaceId, filter, place: { after, limit, direction, until = null } }: LiveSearch,
 ): Promise<ListPart<RunRow>> {
-  const list = pickLines(statements.get("run.list"), direction);
-  const rowsUpTo = async (last: string | null, most: readonly number[]): Promise<RunRow[]> => {
-    const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, last];
-    return (await db.query<RunRow>(list, values)).rows;
+  const list = statements.get("run.list");
+  const rowsUpTo = async (last: string | null, bounds: ScanBounds): Promise<RunRow[]> => {
+    const place = { after, limit, until: last, ...bounds };
+    const values = list.values({ namespaceId, ...runFilterValues(filter), ...place });
+    return (await db.query<RunRow>(pickLines(list, direction), values)).rows;
   };
-  const most = [maxScanned, maxOfAll];
-  const rows = await rowsUpTo(until, most);
+  const bounds = { maxScanned, maxScannedOfAll: maxOfAll };
+  const rows = await rowsUpTo(until, bounds);
   if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
-  const liveEdge = pickLines(statements.get("run.edge"), direction);
-  const stop = (await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most])).rows[0]?.id ?? null;
+  const liveEdge = statements.get("run.edge");
+  const edgeValues = liveEdge.values({ namespaceId, after, ...bounds });
+  const stop = (await db.query<{ id: string }>(pickLines(liveEdge, direction), edgeValues)).rows[0]?.id ?? null;
   const edge = orderOf(direction).nearer(until, stop);
-  // Runs that have ended since moved the stop: the rows before it are read again, so that none is skipped.
-  return { rows: edge === null || edge === until ? rows : await rowsUpTo(edge, [unbounded, unbounded]), edge };
+  // Runs that ended between the two statements moved the stop: the rows before it are read again, so that none is skipped.
+  return { rows: edge === null || edge === until ? rows : await rowsUpTo(edge, noBounds), edge };
 }
 
 /** Runs created before a time have ids from before it, or soon after. */

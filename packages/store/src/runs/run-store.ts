@@ -1,18 +1,18 @@
 import { type DurationMs, type Instant, type RunPolicy, type Sla, deadlineError, named } from "@carillon/core";
-import { type Fence, fenceParameters } from "../cluster/shard-store.js";
+import { type Fence, fenceValues } from "../cluster/shard-store.js";
 import {
   bigintArray,
-  columns,
   intArray,
   jsonArray,
   jsonOrNull,
   jsonParam,
+  namedColumns,
   timestampOrNull,
   timestampParam,
   uuidArray,
 } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statements.js";
+import type { ParamsOf, Statements } from "../sql/statements.js";
 
 /** One-off jobs due later than this from now wait in far_future_run: a window and ten minutes. */
 export const horizonMs: DurationMs = 630_000;
@@ -30,7 +30,7 @@ export interface DueRun {
   readonly runAt: Instant;
 }
 
-/** Where a run that became claimable waits; the content of a wakeup of the gateways. */
+/** A run that became claimable, with its place; the content of a wakeup of the gateways. */
 export interface Queued {
   readonly id: string;
   readonly lane: number;
@@ -46,7 +46,7 @@ export interface PromotedRun extends Queued {
 
 /** A run that no worker holds any more. */
 export interface GivenBackRun extends Queued {
-  /** It was asked to stop: it is not tried again. */
+  /** It was asked to stop: it gets no further attempt. */
   readonly isStopped: boolean;
 }
 
@@ -58,27 +58,27 @@ export interface Notice {
 
 export interface LostRun {
   readonly id: string;
-  /** The session that had it; null: it had been given back after it was asked to stop. */
+  /** The session that held it; null: its worker gave it back after it was asked to stop. */
   readonly sessionId: string | null;
 }
 
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in far_future_run. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
-  /** Stores runs of their own that may start at once, ignoring `runAt`, and sends the notice. Returns their time of creation, which is their `runAt`. */
+  /** Stores runs without a job that may start at once, and sends the notice. Returns their creation time, which replaces their `runAt`. */
   insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
-  /** Queues the runs that are due, and, `aheadMs` early, those that need nothing but a worker. */
+  /** Queues due runs, and `aheadMs` early those that need nothing but a worker. */
   promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;
   /** Running runs whose session is gone. Reads all live runs. */
   lost(limit: number): Promise<LostRun[]>;
-  /** Queues the runs again whose session is gone. */
+  /** Queues those runs again whose session is gone. */
   rescue(ids: readonly string[], maxLosses: number): Promise<GivenBackRun[]>;
-  /** Ends the runs whose session is gone and that have lost too many workers. */
+  /** Fails those runs whose session is gone and that have lost too many workers. */
   buryLost(ids: readonly string[], maxLosses: number): Promise<readonly EndedLate[]>;
-  /** Ends runs that wait and whose deadline has passed. */
+  /** Fails waiting runs whose deadline has passed. */
   expire(limit: number): Promise<readonly EndedLate[]>;
-  /** Ends the runs that were asked to stop and do not run. */
+  /** Cancels those runs that were asked to stop and are not running. */
   endStopped(ids: readonly string[]): Promise<readonly EndedRun[]>;
 }
 
@@ -90,87 +90,93 @@ const lostError = named({
 
 export function runStore(db: Queryable, statements: Statements): RunStore {
   const insert = statements.get("run.insert");
-  const insertAlike = statements.get("run.insert_alike");
-  const insertNow = statements.get("run.insert_now");
+  const insertHomogeneous = statements.get("run.insert_homogeneous");
+  const insertMixed = statements.get("run.insert_mixed");
   const loadDue = statements.get("run.load_due");
   const promote = statements.get("run.promote");
   const lost = statements.get("run.lost");
   const rescue = statements.get("run.rescue");
-  const buryLost = statements.get("run.bury_lost");
+  const failLost = statements.get("run.fail_lost");
   const expire = statements.get("run.expire");
   const endStopped = statements.get("run.end_stopped");
   return {
     async insert(runs, beyondMs = horizonMs) {
       type Row = { id: string; state: StoredRun["state"]; created_at: Instant };
-      const values = [...runParameters(runs), beyondMs, runDeadlines(runs)];
+      const values = insert.values({ ...newRunColumns(runs), horizonMs: beyondMs });
       const { rows } = await db.query<Row>(insert, values);
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
     },
     async insertNow(runs, notice) {
-      const { isOneKind, values } = alikeRuns(runs);
-      const sent = [notice?.channel ?? null, notice?.payload ?? null];
-      const statement = isOneKind ? insertAlike : insertNow;
-      const [row] = (await db.query<{ created_at: Instant }>(statement, [...values, ...sent])).rows;
+      const batch = toRunBatch(runs);
+      const sent = { channel: notice?.channel ?? null, notice: notice?.payload ?? null };
+      type Row = { created_at: Instant };
+      const { rows } = await (batch.isHomogeneous
+        ? db.query<Row>(insertHomogeneous, insertHomogeneous.values({ ...batch.values, ...sent }))
+        : db.query<Row>(insertMixed, insertMixed.values({ ...batch.values, ...sent })));
+      const [row] = rows;
       if (row === undefined) throw new Error("The statement that stores runs returned no row.");
       return row.created_at;
     },
     async loadDue(shards, until, limitPerShard) {
       type Row = { id: string; shard: number; run_at: Instant };
-      const { rows } = await db.query<Row>(loadDue, [shards, timestampParam(until), limitPerShard]);
+      const values = loadDue.values({ shards, until: timestampParam(until), limit: limitPerShard });
+      const { rows } = await db.query<Row>(loadDue, values);
       return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
     },
     async promote(fence, ids, aheadMs = 0) {
       type Row = Omit<PromotedRun, "id"> & { ids: string };
-      const { rows } = await db.query<Row>(promote, [...fenceParameters(fence), uuidArray(ids), aheadMs]);
+      const values = promote.values({ ...fenceValues(fence), ids: uuidArray(ids), aheadMs });
+      const { rows } = await db.query<Row>(promote, values);
       return rows.flatMap(({ ids: queued, ...same }) => queued.split(",").map((id) => ({ id, ...same })));
     },
     async lost(limit) {
-      return (await db.query<LostRun>(lost, [limit])).rows;
+      return (await db.query<LostRun>(lost, lost.values({ limit }))).rows;
     },
     async rescue(ids, maxLosses) {
-      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [ids, maxLosses]);
+      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, rescue.values({ ids, maxLosses }));
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
     async buryLost(ids, maxLosses) {
-      const values = [ids, maxLosses, jsonParam(lostError), lostError.fingerprint];
-      return (await db.query<EndedLate>(buryLost, values)).rows;
+      const values = failLost.values({
+        ids,
+        maxLosses,
+        error: jsonParam(lostError),
+        fingerprint: lostError.fingerprint,
+      });
+      return (await db.query<EndedLate>(failLost, values)).rows;
     },
     async expire(limit) {
-      const values = [limit, jsonParam(deadlineError), deadlineError.fingerprint];
+      const { fingerprint } = deadlineError;
+      const values = expire.values({ limit, error: jsonParam(deadlineError), fingerprint });
       return (await db.query<EndedLate>(expire, values)).rows;
     },
     async endStopped(ids) {
-      return ids.length === 0 ? [] : (await db.query<EndedRun>(endStopped, [ids])).rows;
+      return ids.length === 0 ? [] : (await db.query<EndedRun>(endStopped, endStopped.values({ ids }))).rows;
     },
   };
 }
 
-/** The columns of new runs, in the order in which statements take them. */
-export function runParameters(runs: readonly NewRun[]): unknown[] {
-  return columns(runs, [
-    (run) => run.id,
-    (run) => run.jobId,
-    (run) => run.namespaceId,
-    (run) => run.shard,
-    (run) => run.lane,
-    (run) => run.priority,
-    (run) => run.rank,
-    (run) => timestampParam(run.runAt),
-    (run) => timestampParam(run.nominal),
-    (run) => run.trigger,
-    (run) => run.task,
-    (run) => run.queue,
-    (run) => jsonParam(run.payload),
-    (run) => jsonOrNull(run.policy),
-    (run) => jsonOrNull(run.labels),
-    (run) => run.owner,
-  ]);
-}
-
-/** Their deadlines, which statements take last. */
-export function runDeadlines(runs: readonly NewRun[]): unknown {
-  return columns(runs, [(run) => timestampOrNull(run.deadline ?? null)])[0];
-}
+/** The values of the part `run.new_arrays`. */
+export const newRunColumns = (runs: readonly NewRun[]) =>
+  namedColumns(runs, {
+    ids: (run) => run.id,
+    jobIds: (run) => run.jobId,
+    namespaceIds: (run) => run.namespaceId,
+    shards: (run) => run.shard,
+    lanes: (run) => run.lane,
+    priorities: (run) => run.priority,
+    ranks: (run) => run.rank,
+    runTimes: (run) => timestampParam(run.runAt),
+    nominalTimes: (run) => timestampParam(run.nominal),
+    triggers: (run) => run.trigger,
+    tasks: (run) => run.task,
+    queues: (run) => run.queue,
+    payloads: (run) => jsonParam(run.payload),
+    policies: (run) => jsonOrNull(run.policy),
+    labels: (run) => jsonOrNull(run.labels),
+    owners: (run) => run.owner,
+    deadlines: (run) => timestampOrNull(run.deadline ?? null),
+  });
 
 /** A run to be stored. */
 export interface NewRun {
@@ -193,79 +199,77 @@ export interface NewRun {
   readonly deadline?: Instant | null;
 }
 
-/** The shared values of runs of one kind, as the statement takes them. */
+/** Runs that may start at once, as they are sent: the values of each run, and the values of each kind of run once. */
+export type RunBatch =
+  | { readonly isHomogeneous: true; readonly values: BatchValues<"run.insert_homogeneous"> }
+  | { readonly isHomogeneous: false; readonly values: BatchValues<"run.insert_mixed"> };
+
+type BatchValues<Name extends string> = Omit<ParamsOf<Name>, "channel" | "notice">;
+
+/** The values that runs of one kind share. */
 interface Kind {
   readonly run: NewRun;
   readonly policy: string | null;
   readonly labels: string | null;
 }
 
-/** Runs that may start at once, as they are sent: the values of each run, and each kind once. */
-export interface AlikeRuns {
-  /** All are of one kind, as usual: shared values are single (`run.insert_alike`); else they are arrays (`run.insert_now`). */
-  readonly isOneKind: boolean;
-  readonly values: readonly unknown[];
-}
-
-export function alikeRuns(runs: readonly NewRun[]): AlikeRuns {
+export function toRunBatch(runs: readonly NewRun[]): RunBatch {
   const kinds = new Kinds();
   const numbers = runs.map((run) => kinds.numberOf(run));
-  const own = [
-    uuidArray(runs.map((run) => run.id)),
-    intArray(runs.map((run) => run.shard)),
-    bigintArray(runs.map((run) => run.rank)),
-    jsonArray(runs.map((run) => jsonParam(run.payload))),
-  ];
-  const only = kinds.only();
-  if (only !== null) return { isOneKind: true, values: [...own, ...only] };
-  return { isOneKind: false, values: [...own, intArray(numbers), ...kinds.parameters()] };
+  const own = {
+    ids: uuidArray(runs.map((run) => run.id)),
+    shards: intArray(runs.map((run) => run.shard)),
+    ranks: bigintArray(runs.map((run) => run.rank)),
+    payloads: jsonArray(runs.map((run) => jsonParam(run.payload))),
+  };
+  const [only, ...others] = kinds.all;
+  if (only === undefined || others.length > 0) {
+    return { isHomogeneous: false, values: { ...own, kinds: intArray(numbers), ...kindColumns(kinds.all) } };
+  }
+  const { namespaceId, lane, priority, task, queue, owner } = only.run;
+  const { policy, labels } = only;
+  return {
+    isHomogeneous: true,
+    values: { ...own, namespaceId, lane, priority, task, queue, policy, labels, owner },
+  };
 }
 
-const shared: readonly ((kind: Kind) => string | number | null)[] = [
-  ({ run }) => run.namespaceId,
-  ({ run }) => run.lane,
-  ({ run }) => run.priority,
-  ({ run }) => run.task,
-  ({ run }) => run.queue,
-  ({ policy }) => policy,
-  ({ labels }) => labels,
-  ({ run }) => run.owner,
-];
+const kindColumns = (kinds: readonly Kind[]) =>
+  namedColumns(kinds, {
+    namespaceIds: ({ run }) => run.namespaceId,
+    lanes: ({ run }) => run.lane,
+    priorities: ({ run }) => run.priority,
+    tasks: ({ run }) => run.task,
+    queues: ({ run }) => run.queue,
+    policies: ({ policy }) => policy,
+    labels: ({ labels }) => labels,
+    owners: ({ run }) => run.owner,
+  });
 
 class Kinds {
-  readonly #kinds: Kind[] = [];
+  readonly all: Kind[] = [];
   readonly #numbers = new Map<string, number>();
   #last: { readonly run: NewRun; readonly number: number } | undefined;
 
   /** From 1, as PostgreSQL counts. */
   numberOf(run: NewRun): number {
     const last = this.#last;
-    if (last !== undefined && isAlike(run, last.run)) return last.number;
+    if (last !== undefined && isOfSameKind(run, last.run)) return last.number;
     const policy = jsonOrNull(run.policy);
     const labels = jsonOrNull(run.labels);
     const key = `${run.namespaceId} ${run.lane} ${run.priority} ${run.task}\n${run.queue}\n${run.owner}\n${policy}\n${labels}`;
     let number = this.#numbers.get(key);
     if (number === undefined) {
-      number = this.#kinds.push({ run, policy, labels });
+      number = this.all.push({ run, policy, labels });
       this.#numbers.set(key, number);
     }
     this.#last = { run, number };
     return number;
   }
-
-  /** The values of the only kind; null if there are several. */
-  only(): unknown[] | null {
-    const [kind, ...others] = this.#kinds;
-    return kind === undefined || others.length > 0 ? null : shared.map((of) => of(kind));
-  }
-
-  parameters(): string[] {
-    return columns(this.#kinds, shared);
-  }
 }
 
-/** A cheap comparison: runs of one call have identical, not only equal, policies and labels. */
-function isAlike(run: NewRun, other: NewRun): boolean {
+/** A cheap comparison by identity: runs of one call share their policies and labels. */
+function isOfSameKind(run: NewRun, other: NewRun): boolean {
   return (
     run.policy === other.policy &&
     run.labels === other.labels &&
@@ -278,7 +282,7 @@ function isAlike(run: NewRun, other: NewRun): boolean {
   );
 }
 
-/** Runs that ended, by id, each with its job if others of that job may wait for it. */
+/** The jobs of ended runs by run id; null: no other run of the job waits for the end. */
 export type EndedRuns = ReadonlyMap<string, string | null>;
 
 export interface EndedRow {
@@ -295,7 +299,7 @@ export function freedJobs(ended: EndedRuns): string[] {
   return [...ended.values()].filter((jobId) => jobId !== null);
 }
 
-/** A run that ended without its worker, as its event needs it. */
+/** A run that ended without a result of its worker, with the values of its event. */
 export interface EndedRun {
   readonly id: string;
   readonly jobId: string | null;
@@ -306,7 +310,7 @@ export interface EndedRun {
   readonly freedJobId: string | null;
 }
 
-/** A run that failed by its deadline, or by the loss of its workers, with its SLA. */
+/** A run that failed by its deadline or by the loss of its workers, with its SLA. */
 export interface EndedLate extends EndedRun {
   readonly sla: Sla | null;
   readonly nominal: Instant;

@@ -1,38 +1,53 @@
--- Runs as they are made, wait for their time and are read by id. Claims, ends, losses and lists have files of their own.
+-- Runs as they are created, wait for their time and are read by id. Claims, ends and lists have files of their own.
+
+-- part: run.new_arrays
+-- purpose: the columns of new runs, one array each
+:ids::uuid[], :job_ids::uuid[], :namespace_ids::int[], :shards::smallint[], :lanes::int[], :priorities::smallint[], :ranks::bigint[],
+:run_times::timestamptz[], :nominal_times::timestamptz[], :triggers::text[], :tasks::text[], :queues::text[], :payloads::text[],
+:policies::text[], :labels::text[], :owners::text[], :deadlines::timestamptz[]
+
+-- part: run.new_columns
+-- purpose: the names of run.new_arrays as columns
+id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy, labels, owner,
+deadline_at
+
+-- part: run.insert_near
+-- purpose: inserts those rows of `input` into the hot table that the condition behind it chooses
+insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                          trigger, task, queue, payload, policy, labels, owner, deadline_at)
+select id, job_id, namespace_id, shard, lane, case when run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
+       priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
+       labels::jsonb, owner, deadline_at
+from input
+
+-- part: run.insert_far
+-- purpose: inserts those rows of `input` into far_future_run that the condition behind it chooses
+insert into carillon.far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
+                                     owner, deadline_at)
+select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
+       labels::jsonb, owner, deadline_at
+from input
 
 -- name: run.insert
--- purpose: stores runs that were asked for directly (one-off jobs); what is due is queued at once, a one-off job beyond the
---   horizon goes to far_future_run
--- params: $1 ids uuid[], $2 job ids uuid[], $3 namespace ids int[], $4 shards smallint[], $5 lanes int[],
---         $6 priorities smallint[], $7 ranks bigint[], $8 run at timestamptz[], $9 nominals timestamptz[], $10 triggers text[],
---         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[],
---         $17 horizon ms bigint, $18 deadlines timestamptz[]
+-- purpose: stores runs that callers requested (one-off jobs): due runs are queued at once, a one-off job beyond the horizon goes to
+--   far_future_run
 -- fence: primary keys
 with input as materialized (
-  select i.*,
-         i.run_at > clock_timestamp() + $17::bigint * interval '1 millisecond'
-           and i.job_id = i.id and i.nominal_at = i.run_at and i.trigger = 'once' as is_far_future
+  select input.*,
+         input.run_at > clock_timestamp() + :horizon_ms::bigint * interval '1 millisecond'
+           and input.job_id = input.id and input.nominal_at = input.run_at and input.trigger = 'once' as is_far_future
   from unnest(
-    $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
-    $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $18::timestamptz[]
-  ) as i (id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy,
-          labels, owner, deadline_at)
+    --+ run.new_arrays
+  ) as input (
+    --+ run.new_columns
+  )
 ), near as (
-  insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                            trigger, task, queue, payload, policy, labels, owner, deadline_at)
-  select id, job_id, namespace_id, shard, lane, case when run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
-         priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
-         labels::jsonb, owner, deadline_at
-  from input
+  --+ run.insert_near
   where is_far_future is not true
   on conflict (id) do nothing
   returning id, state, created_at
 ), far_future as (
-  insert into carillon.far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
-                                  owner, deadline_at)
-  select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
-         labels::jsonb, owner, deadline_at
-  from input
+  --+ run.insert_far
   where is_far_future
   on conflict (namespace_id, id) do nothing
   returning id, created_at
@@ -41,126 +56,118 @@ select id, state, created_at from near
 union all
 select id, 'far_future', created_at from far_future;
 
--- name: run.insert_alike
--- purpose: stores runs that stand alone and may start at once, and that are alike but for their payloads, as most are: what they share is
---   sent once. All are stored, or none; their time is the statement's
--- params: $1 ids uuid[], $2 shards int[], $3 ranks bigint[], $4 payloads json[]; of all of them: $5 namespace id int, $6 lane int,
---         $7 priority smallint, $8 task text, $9 queue text, $10 policy json or null, $11 labels jsonb or null, $12 owner text or null;
---         $13 channel text, $14 payload text or null: who listens is told at the commit, when commits do not queue up behind one another
+-- name: run.insert_homogeneous
+-- purpose: stores runs without a job that may start at once and differ only in their payloads, as most do: the shared values are sent
+--   once. All are stored, or none; their time is the statement's. The notice to the gateways, if there is one, is sent with the commit
 -- fence: primary key
 with made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner)
-  select i.id, i.id, $5::int, i.shard, $6::int, 'queued', $7::smallint, i.rank, statement_timestamp(), statement_timestamp(),
-         statement_timestamp(), 'once', $8::text, $9::text, i.payload, $10::json, $11::jsonb, $12::text
+  select new_run.id, new_run.id, :namespace_id::int, new_run.shard, :lane::int, 'queued', :priority::smallint, new_run.rank,
+         statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', :task::text, :queue::text, new_run.payload,
+         :policy::json, :labels::jsonb, :owner::text
   from (
-    select unnest($1::uuid[]) as id, unnest($2::int[]) as shard, unnest($3::bigint[]) as rank, unnest($4::json[]) as payload
-  ) i
+    --+ run.own_values
+  ) new_run
 )
 select statement_timestamp() as created_at,
-       case when $14::text is not null then pg_notify($13::text, $14::text)::text end as told;
+       case when :notice::text is not null then pg_notify(:channel::text, :notice::text)::text end as notified;
 
--- name: run.insert_now
--- purpose: the same for runs of several kinds: what they share is sent once for each
--- params: $1 ids uuid[], $2 shards int[], $3 ranks bigint[], $4 payloads json[], $5 kinds int[] (from 1); of each kind:
---         $6 namespace ids int[], $7 lanes int[], $8 priorities smallint[], $9 tasks text[], $10 queues text[], $11 policies text[],
---         $12 labels text[], $13 owners text[]; $14 channel text, $15 payload text or null
+-- part: run.own_values
+-- purpose: the values of new runs that differ from run to run
+select unnest(:ids::uuid[]) as id, unnest(:shards::int[]) as shard, unnest(:ranks::bigint[]) as rank, unnest(:payloads::json[]) as payload
+
+-- name: run.insert_mixed
+-- purpose: as run.insert_homogeneous, for runs of several kinds: the shared values are sent once for each kind. `kinds` has the number
+--   of each run's kind, from 1
 -- fence: primary key
 with made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner)
-  select i.id, i.id, ($6::int[])[i.kind], i.shard, ($7::int[])[i.kind], 'queued', ($8::smallint[])[i.kind], i.rank,
-         statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', ($9::text[])[i.kind], ($10::text[])[i.kind],
-         i.payload, ($11::text[])[i.kind]::json, ($12::text[])[i.kind]::jsonb, ($13::text[])[i.kind]
+  select new_run.id, new_run.id, (:namespace_ids::int[])[kind], new_run.shard, (:lanes::int[])[kind], 'queued',
+         (:priorities::smallint[])[kind], new_run.rank, statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once',
+         (:tasks::text[])[kind], (:queues::text[])[kind], new_run.payload, (:policies::text[])[kind]::json,
+         (:labels::text[])[kind]::jsonb, (:owners::text[])[kind]
   from (
-    select unnest($1::uuid[]) as id, unnest($2::int[]) as shard, unnest($3::bigint[]) as rank, unnest($4::json[]) as payload,
-           unnest($5::int[]) as kind
-  ) i
+    --+ run.own_values
+    , unnest(:kinds::int[]) as kind
+  ) new_run
 )
 select statement_timestamp() as created_at,
-       case when $15::text is not null then pg_notify($14::text, $15::text)::text end as told;
+       case when :notice::text is not null then pg_notify(:channel::text, :notice::text)::text end as notified;
 
--- name: run.insert_handed
--- purpose: as run.insert_alike, for a worker that offered to take these runs: they are stored as claimed for it, so that no claim follows.
---   If it is gone, if another gateway serves it, or if limits were set since, they are stored as queued. Whoever is to know is told in either case.
---   Such a claim is told from others by its time, which is that of the run itself
--- params: $1 ids uuid[], $2 shards int[], $3 ranks bigint[], $4 payloads json[]; of all of them: $5 namespace id int, $6 lane int,
---         $7 priority smallint, $8 task text, $9 queue text, $10 policy json or null, $11 labels jsonb or null, $12 owner text or null;
---         $13 session uuid, $14 its gateway uuid, $15 revision of the limits that the offer goes by bigint;
---         $16 channel of the gateway or null, $17 what it is told text; $18 channel, $19 what is told if they are queued text or null
+-- name: run.insert_direct
+-- purpose: as run.insert_homogeneous, for a session that offered slots: the runs are stored as claimed by it, so that no claim follows.
+--   If the session is gone, if another gateway serves it, or if limits were set since, they are stored as queued. The session's gateway
+--   is notified in the first case, all gateways in the second. The claimed_at of such a claim is the created_at of the run
 -- fence: primary key; as any claim it needs its session's row (key share lock) with this gateway and no later revision of limits in it
 with taker as materialized (
   select id from carillon.worker_session
-  where id = $13::uuid and gateway_id = $14::uuid and limits_revision <= $15::bigint
+  where id = :session_id::uuid and gateway_id = :gateway_id::uuid and limits_revision <= :limits_revision::bigint
   for key share
 ), made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner, fence, session_id, claimed_at)
-  select i.id, i.id, $5::int, i.shard, $6::int, case when t.id is null then 'queued' else 'running' end, $7::smallint, i.rank,
-         statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', $8::text, $9::text, i.payload, $10::json,
-         $11::jsonb, $12::text, case when t.id is null then 0 else 1 end, t.id, case when t.id is not null then statement_timestamp() end
+  select new_run.id, new_run.id, :namespace_id::int, new_run.shard, :lane::int, case when taker.id is null then 'queued' else 'running' end,
+         :priority::smallint, new_run.rank, statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', :task::text,
+         :queue::text, new_run.payload, :policy::json, :labels::jsonb, :owner::text, case when taker.id is null then 0 else 1 end,
+         taker.id, case when taker.id is not null then statement_timestamp() end
   from (
-    select unnest($1::uuid[]) as id, unnest($2::int[]) as shard, unnest($3::bigint[]) as rank, unnest($4::json[]) as payload
-  ) i left join taker t on true
+    --+ run.own_values
+  ) new_run left join taker on true
 )
-select statement_timestamp() as created_at, t.id is not null as handed,
+select statement_timestamp() as created_at, taker.id is not null as is_assigned,
        case
-         when t.id is not null and $16::text is not null
-           then pg_notify($16::text, 'runs ' || floor(date_part('epoch', statement_timestamp()) * 1000) || ' ' || $17::text)::text
-         when t.id is null and $19::text is not null then pg_notify($18::text, $19::text)::text
-       end as told
-from (select 1) one left join taker t on true;
+         when taker.id is not null and :gateway_channel::text is not null
+           then pg_notify(:gateway_channel::text,
+                          'runs ' || floor(date_part('epoch', statement_timestamp()) * 1000) || ' ' || :gateway_notice::text)::text
+         when taker.id is null and :notice::text is not null then pg_notify(:channel::text, :notice::text)::text
+       end as notified
+from (select 1) one left join taker on true;
 
 -- name: run.load_due
--- purpose: delayed and retrying runs of the given shards that are due before an instant, for the wheel
--- params: $1 shards smallint[], $2 until timestamptz, $3 limit per shard int
--- fence: none: what is loaded is only a hint, the promotion compares again
-select d.id, d.shard, d.run_at
-from unnest($1::smallint[]) as s (id)
+-- purpose: delayed and retrying runs of the given shards that are due before an instant, up to `limit` per shard, for the wheel
+-- fence: none: the wheel's entries are hints, run.promote compares again
+select due.id, due.shard, due.run_at
+from unnest(:shards::smallint[]) as owned (id)
 cross join lateral (
   select id, shard, run_at from carillon.run
-  where shard = s.id and stage = 2 and run_at < $2
+  where shard = owned.id and stage = 2 and run_at < :until
   order by run_at
-  limit $3
-) d;
+  limit :limit
+) due;
 
 -- name: run.promote
--- purpose: queues delayed and retrying runs whose time has come; those with limits go behind their gate. What needs nothing but a worker is
---   queued a little ahead of its time: every claim compares the time as well, so that it starts no sooner. Answers those of one
---   lane, rank and time in one row: in a herd nearly all are, and a row for each would cost more than it says
--- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 ids uuid[], $5 how far ahead, in ms, int
+-- purpose: queues delayed and retrying runs whose time has come; runs with limits go behind their gate. Runs that need nothing but
+--   a worker are queued `ahead_ms` early: every claim compares the time too, so that they start no sooner. Returns the runs of one
+--   lane, rank and time in one row: in a herd nearly all share them, and a row for each would cost more
 -- fence: (shard, owner, epoch) under a share lock; state and time compared on the locked row
-with fence as materialized (
-  select s.id
-  from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
-  where s.owner = $3 and s.epoch = f.epoch
-  order by s.id
-  for share of s
-), pick as materialized (
-  select r.ctid as place
-  from carillon.run r join unnest($4::uuid[]) as i (id) on r.id = any (array[i.id])
-  where (r.shard in (select id from fence)) is true
-    and r.state in ('scheduled', 'retrying')
+with owned as materialized (
+  --+ shard.owned
+), locked as materialized (
+  select run.ctid as row_place
+  from carillon.run join unnest(:ids::uuid[]) as input (id) on run.id = any (array[input.id])
+  where (run.shard in (select id from owned)) is true
+    and run.state in ('scheduled', 'retrying')
     and (
-      r.run_at <= clock_timestamp()
-      or r.run_at <= clock_timestamp() + $5 * interval '1 millisecond' and r.limits is null
-        and exists (select from carillon.lane l where l.id = r.lane and l.kind in ('plain', 'solo'))
+      run.run_at <= clock_timestamp()
+      or run.run_at <= clock_timestamp() + :ahead_ms * interval '1 millisecond' and run.limits is null
+        and exists (select from carillon.lane where lane.id = run.lane and lane.kind in ('plain', 'solo'))
     )
-  order by i.id
-  for update of r skip locked
-), moved as (
-  update carillon.run r
-  set state = case when r.limits is null then 'queued' else 'blocked' end
-  from pick p
-  where r.ctid = p.place
-  returning r.id, r.lane, r.rank, r.namespace_id, r.run_at
+  order by input.id
+  for update of run skip locked
+), queued as (
+  update carillon.run
+  set state = case when run.limits is null then 'queued' else 'blocked' end
+  from locked
+  where run.ctid = locked.row_place
+  returning run.id, run.lane, run.rank, run.namespace_id, run.run_at
 )
 select string_agg(id::text, ',') as ids, lane, rank, namespace_id as "namespaceId", ceil(date_part('epoch', run_at) * 1000) as "runAt"
-from moved group by lane, rank, namespace_id, run_at;
+from queued group by lane, rank, namespace_id, run_at;
 
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot
--- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
 select id, job_id, task, queue, priority,
        --+ run.shown_state
@@ -168,28 +175,41 @@ select id, job_id, task, queue, priority,
        created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
        session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner, deadline_at
 from carillon.run
-where namespace_id = $1 and id = any ($2::uuid[])
+where namespace_id = :namespace_id and id = any (:ids::uuid[])
 union all
-select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run_at, r.run_at,
-       r.created_at, null, null, 0, 0, 0,
-       null, r.payload, r.policy, null, null, null, r.labels, r.owner, r.deadline_at
-from (select distinct $1::int as namespace_id, unnest($2::uuid[]) as id) i
-join carillon.far_future_run r on r.namespace_id = any (array[i.namespace_id]) and r.id = i.id
-join carillon.lane l on l.id = r.lane;
+select far.id, far.id, lane.task, lane.queue, far.priority, 'scheduled', null, 'once', far.run_at, far.run_at,
+       far.created_at, null, null, 0, 0, 0,
+       null, far.payload, far.policy, null, null, null, far.labels, far.owner, far.deadline_at
+from (select distinct :namespace_id::int as namespace_id, unnest(:ids::uuid[]) as id) input
+join carillon.far_future_run far on far.namespace_id = any (array[input.namespace_id]) and far.id = input.id
+join carillon.lane on lane.id = far.lane;
 
--- name: run.to_come
--- purpose: one-off runs that their job, which was changed before their time, is still to make under the id that was told; and those that
---   it will not make, because it was cancelled
--- params: $1 namespace id int, $2 ids uuid[]
+-- name: run.find_planned
+-- purpose: one-off runs that their job has yet to make under the id that its caller got, because the job was changed before their
+--   time; and those that it will not make, because it was cancelled
 -- fence: none, a read
-select j.id, j.id as job_id, j.task, j.queue, j.priority, case d.state when 'cancelled' then 'cancelled' else 'scheduled' end as status,
-       case d.state when 'cancelled' then 'cancelled_by_job' when 'paused' then 'paused' end as status_reason, 'schedule' as trigger,
-       a.at as nominal_at, coalesce(d.next_fire_at, a.at) as run_at, j.created_at, null::timestamptz as started_at,
-       case d.state when 'cancelled' then j.ended_at end as finished_at, 0 as attempt, 0 as losses, 0 as fence,
-       null::uuid as session_id, j.payload, j.policy, null::json as output, null::json as error, null::jsonb as attempts, j.labels,
-       j.owner, a.at + j.deadline_ms * interval '1 millisecond' as deadline_at
-from carillon.job_due d
-join carillon.job j on j.id = any (array[d.job_id])
-cross join lateral (select to_timestamp((j.schedule ->> 'at')::float8 / 1000) as at) a
-where d.job_id = any ($2::uuid[]) and d.namespace_id = $1 and d.runs_made = 0 and d.state in ('active', 'paused', 'cancelled')
-  and j.schedule ->> 'kind' = 'at';
+select job.id, job.id as job_id, job.task, job.queue, job.priority,
+       case due.state when 'cancelled' then 'cancelled' else 'scheduled' end as status,
+       case due.state when 'cancelled' then 'cancelled_by_job' when 'paused' then 'paused' end as status_reason, 'schedule' as trigger,
+       planned.at as nominal_at, coalesce(due.next_fire_at, planned.at) as run_at, job.created_at, null::timestamptz as started_at,
+       case due.state when 'cancelled' then job.ended_at end as finished_at, 0 as attempt, 0 as losses, 0 as fence,
+       null::uuid as session_id, job.payload, job.policy, null::json as output, null::json as error, null::jsonb as attempts, job.labels,
+       job.owner, planned.at + job.deadline_ms * interval '1 millisecond' as deadline_at
+from carillon.job_due due
+join carillon.job on job.id = any (array[due.job_id])
+cross join lateral (select to_timestamp((job.schedule ->> 'at')::float8 / 1000) as at) planned
+where due.job_id = any (:ids::uuid[]) and due.namespace_id = :namespace_id and due.runs_made = 0
+  and due.state in ('active', 'paused', 'cancelled')
+  and job.schedule ->> 'kind' = 'at';
+
+-- name: enqueue.call
+-- purpose: enqueues a run in the transaction of the caller. Each parameter occurs once, in the order of its number, so that query
+--   builders that number parameters by position can send it too
+-- fence: those of the function. JSON and times are sent as text, because some drivers would encode them once more
+select run_id, is_new
+from carillon.enqueue(
+  :task::text, :payload::text::json, queue => :queue::text, priority => :priority::int, run_at => :run_at::text::timestamptz,
+  policy => :policy::text::jsonb,
+  labels => :labels::text::jsonb, owner => :owner::text, dedupe_key => :dedupe_key::text, dedupe_on => :dedupe_on::text,
+  dedupe_window => make_interval(secs => :dedupe_window_s::double precision), notify => :notify::boolean, namespace => :namespace::text
+);

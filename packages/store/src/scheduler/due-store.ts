@@ -7,26 +7,26 @@ import {
   type ScheduleSpec,
   firingPolicy,
 } from "@carillon/core";
-import { type Fence, fenceParameters } from "../cluster/shard-store.js";
+import { type Fence, fenceValues } from "../cluster/shard-store.js";
 import { classifyPgError } from "../db/errors.js";
-import { columns, jsonParam, timestampOrNull, timestampParam, uuidArray } from "../db/parameters.js";
+import { jsonParam, namedColumns, timestampOrNull, timestampParam, uuidArray } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Queued } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
 
 /**
  * The next occurrences of jobs, for jobs whose runs neither wait for one another nor replace one another. Reads are hints; a write compares
- * what it was given with the rows as they are, does all or nothing for each of them, and answers those that it did.
+ * its rows with the stored ones, does all or nothing for each of them, and returns those that it did.
  */
 export interface DueStore {
   load(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueJob[]>;
   /** For jobs whose overlap policy is allow or skip. */
   fire(terms: Terms, rows: readonly FireRow[]): Promise<Fired[]>;
-  /** Answers the jobs that were moved. */
+  /** Returns the jobs that were moved. */
   pass(terms: Terms, rows: readonly PassRow[]): Promise<string[]>;
-  /** Answers the jobs that wait now. */
+  /** Returns the jobs that wait now. */
   hold(terms: Terms, rows: readonly HoldRow[]): Promise<string[]>;
-  /** Makes due again what waits because of windows of another revision; answers in which shards. */
+  /** Makes occurrences due again that wait because of another revision of the windows; returns their shards. */
   release(terms: Terms): Promise<number[]>;
   /** Returns the jobs that are quarantined now. */
   quarantine(fence: Fence, rows: readonly QuarantineRow[]): Promise<string[]>;
@@ -38,7 +38,7 @@ interface JobId {
   job_id: string;
 }
 
-/** Jobs of which the same is true: id and shard of each, with commas between them. */
+/** Jobs that differ only in id and shard: `jobs` has both of each, separated by commas. */
 interface LoadedRow extends DefinitionTexts {
   jobs: string;
   class: number;
@@ -51,7 +51,7 @@ interface LoadedRow extends DefinitionTexts {
   settled_to: Instant;
 }
 
-/** Jobs of which the same is true; their ids with commas between them. */
+/** Jobs with the same outcome; their ids are separated by commas. */
 interface FiredRow {
   job_ids: string;
   outcome: "fired" | "overlap" | "duplicate";
@@ -67,59 +67,56 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
   const pass = statements.get("due.pass");
   const hold = statements.get("due.hold");
   const release = statements.get("due.release");
-  const quarantine = statements.get("due.park");
+  const quarantine = statements.get("due.quarantine");
   return {
     async load(shards, until, limitPerShard) {
-      const { rows } = await db.query<LoadedRow>(load, [shards, timestampParam(until), limitPerShard]);
+      const values = load.values({ shards, until: timestampParam(until), limitPerShard });
+      const { rows } = await db.query<LoadedRow>(load, values);
       return rows.flatMap((row) => dueJobs(row, definitions));
     },
     async fire({ fence, windows }, rows) {
-      const columnsOfRows = [...fireColumns(rows), ...noteColumns(rows)];
-      const ask = async (looks: boolean): Promise<FiredRow[]> => {
-        const values = [...fenceParameters(fence), windows, looks, ...columnsOfRows];
+      const terms = { ...fenceValues(fence), windowsRevision: windows };
+      const occurrences = { ...fireColumns(rows), ...noteColumns(rows) };
+      const send = async (checksDuplicates: boolean): Promise<FiredRow[]> => {
+        const values = fire.values({ ...terms, checksDuplicates, ...occurrences });
         return (await db.query<FiredRow>(fire, values)).rows;
       };
-      // A run of the same id is there only if somebody set the job back: to look for one each time costs as much as a tenth of the fire.
-      const answers = await ask(false).catch((error: unknown) => {
+      // A run of the same id exists only if a change set the job back: a check for one costs a tenth of the fire.
+      const answers = await send(false).catch((error: unknown) => {
         if (classifyPgError(error) !== "unique") throw error;
-        return ask(true);
+        return send(true);
       });
       const byJob = new Map(rows.map((row) => [row.job.jobId, row]));
       return answers.flatMap((answer) => firedJobs(answer, byJob));
     },
     async pass({ fence, windows, asOf }, rows) {
-      const values = [
-        ...fenceParameters(fence),
-        windows,
-        timestampOrNull(asOf ?? null),
-        ...passColumns(rows),
-        ...noteColumns(rows),
-      ];
+      const terms = { ...fenceValues(fence), windowsRevision: windows, decidedAt: timestampOrNull(asOf ?? null) };
+      const values = pass.values({ ...terms, ...passColumns(rows), ...noteColumns(rows) });
       return idsOf((await db.query<JobId>(pass, values)).rows);
     },
     async hold({ fence, windows, asOf }, rows) {
-      const held = columns(rows, [
-        (row) => row.job.jobId,
-        (row) => row.job.version,
-        (row) => timestampParam(row.job.nominal),
-        (row) => timestampParam(row.until),
-      ]);
-      return idsOf(
-        (await db.query<JobId>(hold, [...fenceParameters(fence), windows, timestampOrNull(asOf ?? null), ...held]))
-          .rows,
-      );
+      const terms = { ...fenceValues(fence), windowsRevision: windows, decidedAt: timestampOrNull(asOf ?? null) };
+      const held = namedColumns(rows, {
+        jobIds: (row) => row.job.jobId,
+        versions: (row) => row.job.version,
+        nominals: (row) => timestampParam(row.job.nominal),
+        until: (row) => timestampParam(row.until),
+      });
+      return idsOf((await db.query<JobId>(hold, hold.values({ ...terms, ...held }))).rows);
     },
     async release({ fence, windows }) {
-      const { rows } = await db.query<{ shard: number }>(release, [...fenceParameters(fence), windows]);
+      const values = release.values({ ...fenceValues(fence), windowsRevision: windows });
+      const { rows } = await db.query<{ shard: number }>(release, values);
       return [...new Set(rows.map((row) => row.shard))];
     },
     async quarantine(fence, rows) {
-      const quarantined = columns(rows, [
-        (row) => row.job.jobId,
-        (row) => row.job.version,
-        (row) => jsonParam(row.pause),
-      ]);
-      return idsOf((await db.query<JobId>(quarantine, [...fenceParameters(fence), ...quarantined])).rows);
+      const poison = namedColumns(rows, {
+        jobIds: (row) => row.job.jobId,
+        versions: (row) => row.job.version,
+        pauses: (row) => jsonParam(row.pause),
+      });
+      const values = quarantine.values({ ...fenceValues(fence), ...poison });
+      return idsOf((await db.query<JobId>(quarantine, values)).rows);
     },
   };
 }
@@ -128,36 +125,36 @@ function idsOf(rows: readonly JobId[]): string[] {
   return rows.map((row) => row.job_id);
 }
 
-function passColumns(rows: readonly PassRow[]): unknown[] {
-  return columns(rows, [
-    (row) => row.job.jobId,
-    (row) => row.job.version,
-    (row) => timestampParam(row.job.nominal),
-    (row) => timestampOrNull(row.next?.nominal ?? null),
-    (row) => timestampOrNull(row.next?.fireAt ?? null),
-    (row) => timestampOrNull(row.catchUpTo),
-    (row) => timestampParam(row.range.to),
-    (row) => row.range.count,
-    (row) => row.range.reason,
-    (row) => row.range.detail,
-  ]);
+function passColumns(rows: readonly PassRow[]) {
+  return namedColumns(rows, {
+    jobIds: (row) => row.job.jobId,
+    versions: (row) => row.job.version,
+    nominals: (row) => timestampParam(row.job.nominal),
+    nextNominals: (row) => timestampOrNull(row.next?.nominal ?? null),
+    nextFires: (row) => timestampOrNull(row.next?.fireAt ?? null),
+    catchUpTo: (row) => timestampOrNull(row.catchUpTo),
+    through: (row) => timestampParam(row.range.to),
+    counts: (row) => row.range.count,
+    reasons: (row) => row.range.reason,
+    details: (row) => row.range.detail,
+  });
 }
 
-function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: readonly LedgerRange[] }[]): unknown[] {
+function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: readonly LedgerRange[] }[]) {
   const notes = rows.flatMap(({ job, notes: ranges }) => {
     const { jobId, version, definition } = job;
     return ranges.map((range) => ({ jobId, version, namespaceId: definition.namespaceId, ...range }));
   });
-  return columns(notes, [
-    (note) => note.jobId,
-    (note) => note.namespaceId,
-    (note) => note.version,
-    (note) => note.reason,
-    (note) => timestampParam(note.from),
-    (note) => timestampParam(note.to),
-    (note) => note.count,
-    (note) => note.detail,
-  ]);
+  return namedColumns(notes, {
+    noteJobIds: (note) => note.jobId,
+    noteNamespaceIds: (note) => note.namespaceId,
+    noteVersions: (note) => note.version,
+    noteReasons: (note) => note.reason,
+    noteFrom: (note) => timestampParam(note.from),
+    noteTo: (note) => timestampParam(note.to),
+    noteCounts: (note) => note.count,
+    noteDetails: (note) => note.detail,
+  });
 }
 
 const uuidLength = 36;
@@ -184,7 +181,7 @@ function firedJobs(answer: FiredRow, byJob: ReadonlyMap<string, FireRow>): Fired
   const isFired = outcome === "fired";
   return answer.job_ids.split(",").map((jobId) => {
     const row = byJob.get(jobId);
-    if (row === undefined) throw new Error(`job ${jobId} was fired and was not asked for`);
+    if (row === undefined) throw new Error(`job ${jobId} was fired and was not requested`);
     const run = isFired ? { id: row.runId, lane, rank: row.rank, createdAt } : null;
     return { jobId, outcome, run, isLast, runsMade: row.job.runsMade + (isFired ? 1 : 0) };
   });
@@ -195,7 +192,7 @@ export interface NextTime {
   readonly fireAt: Instant;
 }
 
-/** What the scheduler needs to know of a definition. Equal ones may be one object. */
+/** The part of a definition that the scheduler needs. Equal ones may be one object. */
 export interface DueDefinition {
   readonly namespaceId: number;
   readonly schedule: ScheduleSpec;
@@ -204,21 +201,21 @@ export interface DueDefinition {
   readonly task: string;
   readonly queue: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** From the nominal instant on; for a queue that goes by deadlines. */
+  /** Counted from the nominal instant; for a queue that is ordered by deadlines. */
   readonly deadlineMs?: DurationMs;
 }
 
-/** A job's next occurrence, as the wheel holds it. Stale the moment it is read: whatever acts on it compares again. */
+/** The next occurrence of a job, as the wheel holds it. It may be stale as soon as it is read: each write compares again. */
 export interface DueJob {
   readonly jobId: string;
   readonly shard: number;
   readonly class: number;
-  /** paused: what is due is the end of the pause, which `nominal` and `fireAt` both are. */
+  /** paused: the end of the pause is due; `nominal` and `fireAt` are both that instant. */
   readonly state: "active" | "paused";
   readonly version: number;
   readonly nominal: Instant;
   readonly fireAt: Instant;
-  /** Up to here every occurrence has its run or its entry in the ledger, or another definition was in force. */
+  /** Every occurrence up to here has its run or its entry in the ledger, or another definition was in force. */
   readonly settledTo: Instant;
   /** Occurrences up to here are fired however late they are. */
   readonly catchUpTo: Instant | null;
@@ -235,11 +232,11 @@ export interface LedgerRange {
   readonly detail: string | null;
 }
 
-/** Where a job goes after an occurrence (null: nothing is left to fire), and what else is to be noted with it. */
+/** The next time of a job after an occurrence (null: nothing is left to fire), with further entries for the ledger. */
 export interface Step {
   readonly job: DueJob;
   readonly next: NextTime | null;
-  /** From now on; null leaves what is stored. */
+  /** null leaves the stored value. */
   readonly catchUpTo: Instant | null;
   readonly notes: readonly LedgerRange[];
 }
@@ -250,7 +247,7 @@ export interface FireRow extends Step {
   readonly rank: number;
 }
 
-/** Occurrences that are not fired; `range` begins with the one that is due. */
+/** Occurrences that are not fired; `range` begins with the due one. */
 export interface PassRow extends Step {
   readonly range: LedgerRange;
 }
@@ -267,30 +264,30 @@ export interface QuarantineRow {
   readonly pause: JobPause;
 }
 
-/** fired: its run is queued; blocked: its run waits for others; overlap, duplicate: none was made, the ledger says so. */
+/** fired: its run is queued; blocked: its run waits for others; overlap, duplicate: no run was made, the ledger has an entry. */
 export type FireOutcome = "fired" | "blocked" | "overlap" | "duplicate";
 
-/** What became of one row of a fire; a row that is not answered was not due, locked, changed or fenced off. */
+/** The outcome of one row of a fire; a row without one was not due, locked, changed or fenced off. */
 export interface Fired {
   readonly jobId: string;
   readonly outcome: FireOutcome;
-  /** The run that was made; null when there is none. */
+  /** The run that was made; null: there is none. */
   readonly run: (Queued & { readonly createdAt: Instant }) | null;
   /** max_runs was reached: the job has nothing left to fire. */
   readonly isLast: boolean;
   readonly runsMade: number;
 }
 
-/** What every decision over due jobs was made under; a write that finds it changed does nothing. */
+/** The conditions under which due jobs were decided; a write that finds them changed does nothing. */
 export interface Terms {
   readonly fence: Fence;
   /** The revision of the maintenance windows. */
   readonly windows: number;
-  /** When it was decided that something is late or has to wait; a store whose clock is well before it passes and holds nothing. */
+  /** When the caller decided, by its clock, that occurrences are late or have to wait; a store whose clock is well before passes and holds nothing. */
   readonly asOf?: Instant;
 }
 
-/** What a definition is made of, as it is stored. */
+/** The stored columns of a definition. */
 export interface DefinitionTexts {
   readonly namespace_id: number;
   readonly schedule: string;
@@ -325,7 +322,7 @@ class DefinitionCache {
     const key = `${namespaceId} ${priority} ${deadlineMs} ${queue}\n${task}\n${schedule}\n${firing}\n${labels}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    // The next reads add those that are still in use again.
+    // The next reads add the definitions that are still in use.
     if (this.#known.size >= this.#limit) this.#known.clear();
     const definition: DueDefinition = {
       namespaceId,
@@ -342,7 +339,7 @@ class DefinitionCache {
   }
 }
 
-/** Neighbours in a batch of which everything is the same but the ids; `first` and `last` count from 1. */
+/** Neighbours in a batch that differ only in the ids; `first` and `last` count from 1. */
 interface Group {
   readonly row: FireRow;
   readonly first: number;
@@ -350,26 +347,27 @@ interface Group {
 }
 
 /**
- * The jobs of a fire as due.fire takes them. A herd has few different next times, and to read an instant costs PostgreSQL more
- * than to read an id: what is the same is said once for all that share it.
+ * The jobs of a fire as due.fire takes them. A herd has few different next times, and PostgreSQL needs more time to read an instant than an
+ * id: a value that jobs share is sent once.
  */
-export function fireColumns(rows: readonly FireRow[]): (string | Buffer)[] {
+export function fireColumns(rows: readonly FireRow[]) {
   const sorted = rows.toSorted(compare);
-  return [
-    ...columns(groupsOf(sorted), [
-      (group) => group.first,
-      (group) => group.last,
-      ({ row }) => row.job.version,
-      ({ row }) => timestampParam(row.job.nominal),
-      ({ row }) => row.job.runsMade,
-      ({ row }) => timestampOrNull(row.next?.nominal ?? null),
-      ({ row }) => timestampOrNull(row.next?.fireAt ?? null),
-      ({ row }) => timestampOrNull(row.catchUpTo),
-      ({ row }) => row.rank,
-    ]),
-    uuidArray(sorted.map((row) => row.job.jobId)),
-    uuidArray(sorted.map((row) => row.runId)),
-  ];
+  const shared = namedColumns(groupsOf(sorted), {
+    firsts: (group) => group.first,
+    lasts: (group) => group.last,
+    versions: ({ row }) => row.job.version,
+    nominals: ({ row }) => timestampParam(row.job.nominal),
+    runsMade: ({ row }) => row.job.runsMade,
+    nextNominals: ({ row }) => timestampOrNull(row.next?.nominal ?? null),
+    nextFires: ({ row }) => timestampOrNull(row.next?.fireAt ?? null),
+    catchUpTo: ({ row }) => timestampOrNull(row.catchUpTo),
+    ranks: ({ row }) => row.rank,
+  });
+  const ids = {
+    jobIds: uuidArray(sorted.map((row) => row.job.jobId)),
+    runIds: uuidArray(sorted.map((row) => row.runId)),
+  };
+  return { ...shared, ...ids };
 }
 
 function groupsOf(sorted: readonly FireRow[]): Group[] {

@@ -6,12 +6,12 @@ export interface Segment {
   readonly text: string;
 }
 
-/** The opening of anything that is not plain code, longest first where two begin alike. */
+/** The opening of each kind of segment other than code. */
 const opening = /'|"|--|\/\*|\$(?:[A-Za-z_][A-Za-z0-9_]*)?\$/g;
 
 /**
  * Cuts SQL into code, literals, quoted identifiers, comments and dollar-quoted bodies, so that a rewrite or a split
- * never acts inside a literal. An unclosed literal or comment runs to the end: the server reports it better than we can.
+ * never acts inside a literal. An unclosed literal or comment extends to the end; the server reports it.
  */
 export function segmentsOf(sql: string): Segment[] {
   const segments: Segment[] = [];
@@ -82,7 +82,7 @@ function endOfBlockComment(sql: string, from: number): number {
   return sql.length;
 }
 
-/** The statements of a text, cut at semicolons that stand in code; comments alone are no statement. */
+/** The statements of a text, cut at semicolons in code; comments alone are no statement. */
 export function splitStatements(sql: string): string[] {
   const statements: string[] = [];
   let text = "";
@@ -121,14 +121,14 @@ export function assertSchemaName(schema: string): void {
   );
 }
 
-/** The schema's name as it stands in SQL. */
+/** The name of the schema, quoted for SQL. */
 export function quotedSchema(schema: string): string {
   assertSchemaName(schema);
   return `"${schema}"`;
 }
 
 /**
- * SQL in this package is written for the schema `carillon`; this puts the configured one in its place. Literals and
+ * SQL in this package is written for the schema `carillon`; this replaces it by the configured one. Literals and
  * comments stay as they are; dollar-quoted bodies are code (functions) and are rewritten too.
  */
 export function qualify(sql: string, schema: string): string {

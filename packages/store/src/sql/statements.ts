@@ -3,16 +3,15 @@ import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { SqlText } from "../db/queryable.js";
 import { qualify, segmentsOf } from "./sql-text.js";
-import { type StatementSource, parseStatementFile, putPartsIn } from "./statement-file.js";
 import type { StatementParams } from "./generated/statement-params.js";
 
-/** The statements lie beside the code that runs them, in src; from dist the way there is as long. */
+/** The .sql files are in src, beside the code that sends them; the path from dist is the same. */
 export const sqlDirectory = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** Migrations and the dump of the schema are no statements. */
+/** Migrations are no statements. */
 const migrationFolder = "migrations";
 
-/** Reads all statements and puts the configured schema into them. Called once, at start. */
+/** Reads all statements, for the configured schema. Called once, at start. */
 export function loadStatements(schema: string): Statements {
   return makeStatements(readStatementSources(), schema);
 }
@@ -27,7 +26,7 @@ export function readStatementSources(): StatementSource[] {
   return collectSources(new Map(files.sort().map((file) => [file, readFileSync(sqlDirectory + file, "utf8")])));
 }
 
-/** The statements of several files, by file name, with their parts in them; names are unique over all files. */
+/** The statements of several files, by file name, with their parts inserted; names are unique over all files. */
 export function collectSources(files: ReadonlyMap<string, string>): StatementSource[] {
   const parsed = [...files].map(([file, content]) => ({ file, ...parseStatementFile(file, content) }));
   const fileOf = new Map<string, string>();
@@ -103,7 +102,7 @@ export interface Statement<Name extends string = string> {
 
 /** All statements of one schema, read once at start. */
 export interface Statements {
-  /** Throws for a name that no file has, so that a wrong name shows at start, not in the middle of the night. */
+  /** Throws for a name that no file has, so that a wrong name is found at start. */
   get<Name extends string>(name: Name): Statement<Name>;
   readonly names: readonly string[];
 }
@@ -111,8 +110,8 @@ export interface Statements {
 const tagged = /^(.*?)\s*--\?\s*([a-z_ ]+)$/;
 
 /**
- * A statement with those of its optional lines that are chosen. A line that ends with `--? tag` is there only if one of its tags is. The
- * answer has no name: it is planned at each call for its values, so that members of a filter that are absent cost nothing.
+ * A statement with the chosen ones of its optional lines. A line that ends with `--? tag` stays only if one of its tags is chosen. The
+ * result has no name: the server plans it at each call for its values, so that absent members of a filter cost nothing.
  */
 export function pickLines({ text }: SqlText, ...tags: readonly string[]): SqlText {
   const lines = text.split("\n").flatMap((line) => {
@@ -121,4 +120,77 @@ export function pickLines({ text }: SqlText, ...tags: readonly string[]): SqlTex
     return names.split(" ").some((name) => tags.includes(name)) ? [content] : [];
   });
   return { text: lines.join("\n") };
+}
+
+/** One statement as it stands in its file: the header's lines by key, and the text without them. */
+export interface StatementSource {
+  readonly name: string;
+  readonly header: ReadonlyMap<string, string>;
+  readonly text: string;
+}
+
+/** The contents of a file. A part is no statement: statements include its text. */
+export interface StatementFile {
+  readonly statements: readonly StatementSource[];
+  readonly parts: readonly StatementSource[];
+}
+
+const firstLine = /^-- (name|part):\s*(\S+)\s*$/;
+const headerLine = /^-- ([a-z]+):\s*(.*)$/;
+const commentLine = /^--(?!\+)\s?(.*)$/;
+
+/**
+ * Reads a file of named statements. Each begins with `-- name: entity.verb`; the comment lines below it are its header
+ * (`-- purpose: …`, `-- fence: …`; a line without a key continues the one above). A part begins with `-- part: entity.noun`
+ * and has a header too.
+ */
+export function parseStatementFile(file: string, content: string): StatementFile {
+  const found = { name: [] as StatementSource[], part: [] as StatementSource[] };
+  let open: { kind: "name" | "part"; name: string; lines: string[] } | undefined;
+  const close = (): void => {
+    if (open !== undefined) found[open.kind].push(toSource(open.name, open.lines));
+  };
+  for (const line of content.split(/\r?\n/)) {
+    const [, kind, name] = firstLine.exec(line) ?? [];
+    if (name !== undefined) {
+      close();
+      open = { kind: kind === "part" ? "part" : "name", name, lines: [] };
+    } else if (open !== undefined) open.lines.push(line);
+    else if (line.trim() !== "" && !line.startsWith("--")) {
+      throw new Error(`${file}: SQL before the first "-- name:" line: ${line.trim()}`);
+    }
+  }
+  close();
+  return { statements: found.name, parts: found.part };
+}
+
+function toSource(name: string, lines: readonly string[]): StatementSource {
+  const header = new Map<string, string>();
+  let key: string | undefined;
+  let at = 0;
+  for (; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    const [, comment] = commentLine.exec(line) ?? [];
+    if (comment === undefined) break;
+    const [, newKey, value] = headerLine.exec(line) ?? [];
+    if (newKey !== undefined && value !== undefined) header.set((key = newKey), value.trim());
+    else if (key !== undefined) header.set(key, `${header.get(key) ?? ""} ${comment.trim()}`.trim());
+  }
+  const text = lines.slice(at).join("\n").trim().replace(/;$/, "").trimEnd();
+  return { name, header, text };
+}
+
+const place = /^([ \t]*)--\+[ \t]*(\S+)[ \t]*$/gm;
+
+/** A statement with each line `--+ entity.what` replaced by the part of that name. Parts have no parts in them. */
+function putPartsIn(source: StatementSource, parts: ReadonlyMap<string, string>): StatementSource {
+  const text = source.text.replaceAll(place, (_line, indent: string, name: string) => {
+    const part = parts.get(name);
+    if (part === undefined) throw new Error(`the statement ${source.name} has the part ${name}, which no file has`);
+    return part
+      .split("\n")
+      .map((line) => indent + line)
+      .join("\n");
+  });
+  return { ...source, text };
 }

@@ -2,46 +2,48 @@ import type { DurationMs, Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
-/** What signs callbacks to addresses, one for each namespace. */
+/** The secrets that sign callbacks to addresses, one for each namespace. */
 export interface CallbackSecrets {
-  /** One, or two while it changes; `fresh` is stored where there is none. */
+  /** One, or two while it changes; `fresh` is stored if there is none. */
   signing(namespaceId: number, fresh: string): Promise<readonly string[]>;
   find(namespaceId: number): Promise<CallbackSecretView | null>;
   rotate(namespaceId: number, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView>;
 }
 
 export function callbackSecrets(db: Queryable, statements: Statements): CallbackSecrets {
-  const sql = (name: string) => statements.get(`callback_secret.${name}`);
-  const [signing, make, find, rotate] = [sql("signing"), sql("make"), sql("find"), sql("rotate")];
+  const signing = statements.get("callback_secret.signing");
+  const create = statements.get("callback_secret.create");
+  const find = statements.get("callback_secret.find");
+  const rotate = statements.get("callback_secret.rotate");
   type Secrets = { readonly secret: string; readonly old_secret: string | null };
   const read = async (namespaceId: number): Promise<Secrets | undefined> =>
-    (await db.query<Secrets>(signing, [namespaceId])).rows[0];
+    (await db.query<Secrets>(signing, signing.values({ namespaceId }))).rows[0];
   return {
     async signing(namespaceId, fresh) {
       let found = await read(namespaceId);
       if (found === undefined) {
-        await db.query(make, [namespaceId, fresh]);
+        await db.query(create, create.values({ namespaceId, secret: fresh }));
         found = await read(namespaceId);
       }
-      if (found === undefined) throw new Error("the secret of callbacks was stored and cannot be found");
+      if (found === undefined) throw new Error("The secret that signs callbacks was stored and cannot be found.");
       return found.old_secret === null ? [found.secret] : [found.secret, found.old_secret];
     },
     async find(namespaceId) {
-      const [row] = (await db.query<Row>(find, [namespaceId])).rows;
+      const [row] = (await db.query<Row>(find, find.values({ namespaceId }))).rows;
       return row === undefined ? null : toView(row);
     },
     async rotate(namespaceId, secret, overlapMs) {
-      const [row] = (await db.query<Row>(rotate, [namespaceId, secret, overlapMs])).rows;
-      if (row === undefined) throw new Error("a secret of callbacks was stored and not answered");
+      const [row] = (await db.query<Row>(rotate, rotate.values({ namespaceId, secret, overlapMs }))).rows;
+      if (row === undefined) throw new Error("The statement that rotates the secret of callbacks returned no row.");
       return toView(row);
     },
   };
 }
 
-/** The secret that signs callbacks to addresses; what it is, is said when it is made. */
+/** The times of the secret that signs callbacks to addresses; only the call that creates the secret returns it. */
 export interface CallbackSecretView {
   readonly madeAt: Instant;
-  /** Until then the secret before signs as well. */
+  /** Until then the previous secret signs too. */
   readonly oldSecretUntil: Instant | null;
 }
 

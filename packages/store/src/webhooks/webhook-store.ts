@@ -29,13 +29,13 @@ export interface WebhookStore {
   insert(namespaceId: number, id: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
   find(namespaceId: number, id: string): Promise<WebhookView | null>;
   list(namespaceId: number, before: string | null, limit: number): Promise<WebhookView[]>;
-  /** `decide` is given the endpoint as it is; null when there is none. */
+  /** `decide` receives the stored endpoint; null: there is none. */
   change(namespaceId: number, id: string, decide: (before: WebhookView) => WebhookState): Promise<WebhookView | null>;
   rotate(namespaceId: number, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView | null>;
   delete(namespaceId: number, id: string): Promise<boolean>;
   target(id: string): Promise<WebhookTarget | null>;
   delivered(id: string): Promise<void>;
-  /** Answers whether it is enabled still; null when it was not before. */
+  /** Returns whether it is still enabled; null: it was disabled before. */
   failed(id: string, isGone: boolean, maxFailingMs: DurationMs): Promise<boolean | null>;
   enabled(db: Queryable, namespaceIds: readonly number[] | null): Promise<WebhookWish[]>;
   takeNotices(tx: Queryable, limit: number): Promise<RunNotice[]>;
@@ -64,65 +64,69 @@ interface Row {
 
 export function webhookStore(db: Database, statements: Statements): WebhookStore {
   const one = (rows: readonly Row[]): WebhookView | null => (rows[0] === undefined ? null : toView(rows[0]));
-  const sql = (name: string) => statements.get(`webhook.${name}`);
-  const [insert, find, list, lock, put] = [sql("insert"), sql("find"), sql("list"), sql("lock"), sql("put")];
-  const [rotate, remove] = [sql("rotate"), sql("delete")];
+  const insert = statements.get("webhook.insert");
+  const find = statements.get("webhook.find");
+  const list = statements.get("webhook.list");
+  const lock = statements.get("webhook.lock");
+  const replace = statements.get("webhook.replace");
+  const rotate = statements.get("webhook.rotate");
+  const remove = statements.get("webhook.delete");
   return {
     ...deliveryCalls(db, statements),
-    async insert(namespaceId, id, spec, secret) {
-      const { url, on, tasks, queues, description, include } = spec;
-      const values = [id, namespaceId, url, on, tasks, queues, description, include, secret];
+    async insert(namespaceId, id, { on: types, ...spec }, secret) {
+      const values = insert.values({ id, namespaceId, types, ...spec, secret });
       const made = one((await db.query<Row>(insert, values)).rows);
-      if (made === null) throw new Error("a webhook endpoint was stored and not answered");
+      if (made === null) throw new Error("webhook.insert stored an endpoint and returned no row");
       return made;
     },
-    find: async (namespaceId, id) => one((await db.query<Row>(find, [namespaceId, id])).rows),
+    find: async (namespaceId, id) => one((await db.query<Row>(find, find.values({ namespaceId, id }))).rows),
     list: async (namespaceId, before, limit) =>
-      (await db.query<Row>(list, [namespaceId, before, limit])).rows.map(toView),
+      (await db.query<Row>(list, list.values({ namespaceId, beforeId: before, limit }))).rows.map(toView),
     change: (namespaceId, id, decide) =>
       db.transaction(async (tx) => {
-        const before = one((await tx.query<Row>(lock, [namespaceId, id])).rows);
+        const before = one((await tx.query<Row>(lock, lock.values({ namespaceId, id }))).rows);
         if (before === null) return null;
-        const { url, on, tasks, queues, description, include, isEnabled, disabledReason } = decide(before);
-        const values = [id, url, on, tasks, queues, description, include, isEnabled, disabledReason];
-        return one((await tx.query<Row>(put, values)).rows);
+        const { on: types, ...state } = decide(before);
+        return one((await tx.query<Row>(replace, replace.values({ ...state, id, types }))).rows);
       }),
     rotate: async (namespaceId, id, secret, overlapMs) =>
-      one((await db.query<Row>(rotate, [namespaceId, id, secret, overlapMs])).rows),
-    delete: async (namespaceId, id) => (await db.query(remove, [namespaceId, id])).rows.length > 0,
+      one((await db.query<Row>(rotate, rotate.values({ namespaceId, id, secret, overlapMs }))).rows),
+    delete: async (namespaceId, id) => (await db.query(remove, remove.values({ namespaceId, id }))).rows.length > 0,
   };
 }
 
 type DeliveryCalls = Pick<WebhookStore, "target" | "delivered" | "failed" | "enabled" | "takeNotices">;
 
 function deliveryCalls(db: Queryable, statements: Statements): DeliveryCalls {
-  const [signing, delivered] = [statements.get("webhook.signing"), statements.get("webhook.delivered")];
-  const [failed, enabled] = [statements.get("webhook.failed"), statements.get("webhook.enabled")];
+  const target = statements.get("webhook.target");
+  const delivered = statements.get("webhook.record_success");
+  const failed = statements.get("webhook.record_failure");
+  const enabled = statements.get("webhook.list_enabled");
   const takeNotices = statements.get("webhook.take_notices");
   return {
     async target(id) {
       type Target = { url: string; is_enabled: boolean; secret: string; old_secret: string | null };
-      const [row] = (await db.query<Target>(signing, [id])).rows;
+      const [row] = (await db.query<Target>(target, target.values({ id }))).rows;
       if (row === undefined) return null;
       const secrets = row.old_secret === null ? [row.secret] : [row.secret, row.old_secret];
       return { url: row.url, isEnabled: row.is_enabled, secrets };
     },
     async delivered(id) {
-      await db.query(delivered, [id]);
+      await db.query(delivered, delivered.values({ id }));
     },
     async failed(id, isGone, maxFailingMs) {
-      const { rows } = await db.query<{ is_enabled: boolean }>(failed, [id, isGone, maxFailingMs]);
+      const { rows } = await db.query<{ is_enabled: boolean }>(failed, failed.values({ id, isGone, maxFailingMs }));
       return rows[0]?.is_enabled ?? null;
     },
     async enabled(over, namespaceIds) {
-      const { rows } = await over.query<Row>(enabled, [namespaceIds, maxEndpoints]);
+      const { rows } = await over.query<Row>(enabled, enabled.values({ namespaceIds, limit: maxEndpoints }));
       return rows.map(({ id, namespace_id: namespaceId, types: on, tasks, queues, include }) => {
         return { id, namespaceId, on, tasks, queues, include };
       });
     },
     async takeNotices(tx, limit) {
       type Taken = { run_id: string; namespace_id: number; ended_at: Instant };
-      const { rows } = await tx.query<Taken>(takeNotices, [limit]);
+      const { rows } = await tx.query<Taken>(takeNotices, takeNotices.values({ limit }));
       return rows.map(({ run_id: runId, namespace_id: namespaceId, ended_at: endedAt }) => {
         return { runId, namespaceId, endedAt };
       });
@@ -163,18 +167,18 @@ export interface WebhookSpec {
 export interface WebhookView extends WebhookSpec {
   readonly id: string;
   readonly isEnabled: boolean;
-  /** Why it is disabled: a caller did it, it answered that it is gone, or it failed for too long. */
+  /** Why it is disabled: a caller disabled it, it responded that it is gone, or it failed for too long. */
   readonly disabledReason: "by_user" | "gone" | "failing" | null;
-  /** No delivery has succeeded since; null when the last one did. */
+  /** No delivery has succeeded since; null: the last one succeeded. */
   readonly failingSince: Instant | null;
-  /** Until then the secret before the present one signs as well. */
+  /** Until then the old secret signs too. */
   readonly oldSecretUntil: Instant | null;
   readonly version: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
 
-/** Where a delivery goes. */
+/** The receiver of a delivery. */
 export interface WebhookTarget {
   readonly url: string;
   readonly isEnabled: boolean;

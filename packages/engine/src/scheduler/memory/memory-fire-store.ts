@@ -6,10 +6,10 @@ import { settleRows } from "../settle-fires.js";
 import {
   insertRun,
   memoryDelayed,
-  memorySettlementReads,
-  memorySettlementWrites,
+  memoryJobTransactionReads,
+  memoryJobTransactionWrites,
   nearest,
-} from "./memory-settlement.js";
+} from "./memory-job-transaction.js";
 import { type MemoryJob, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
 /** The tables take no SQL; a job transaction only passes this on. */
@@ -17,8 +17,8 @@ const noSql: Queryable = { query: () => Promise.reject(new Error("there is no SQ
 
 export function memoryUnitOfWork(tables: MemoryTables): JobUnitOfWork {
   return new JobUnitOfWork({
-    reads: memorySettlementReads(tables),
-    writes: memorySettlementWrites(tables),
+    reads: memoryJobTransactionReads(tables),
+    writes: memoryJobTransactionWrites(tables),
     transaction: (work) => tables.transaction(() => work(noSql)),
   });
 }

@@ -9,7 +9,7 @@ import { noCalendars } from "../../schedules/named-calendars.js";
 import { ScheduleCache } from "../../schedules/schedule-cache.js";
 import { Scheduler } from "../scheduler.js";
 import { memoryFireStore, memoryUnitOfWork } from "./memory-fire-store.js";
-import { endRun } from "./memory-settlement.js";
+import { endRun } from "./memory-job-transaction.js";
 import { type MemoryRun, MemoryTables, insertJob } from "./memory-tables.js";
 
 export interface VirtualScheduleOptions {

@@ -46,14 +46,14 @@ const before = (statement: string, name = statement): Probe => ({
 });
 
 const probes: readonly Probe[] = [
-  before("backfill.due"),
+  before("backfill.list_due"),
   before("backfill.lock_job"),
-  before("backfill.hold"),
-  before("settlement.read"),
+  before("backfill.lock_running"),
+  before("job_transaction.read_jobs"),
   before("backfill.definition_at"),
   before("backfill.ran"),
-  before("settlement.insert_runs"),
-  before("settlement.move"),
+  before("job_transaction.insert_runs"),
+  before("job_transaction.save_due_states"),
   before("backfill.step"),
   before(commit, "the commit"),
   {

@@ -16,15 +16,15 @@ afterAll(() => h.close());
 
 /** The statements of a pass of the runner, in their order. */
 const statements = [
-  "dependency.open_jobs",
-  "settlement.lock_free",
-  "settlement.read",
-  "dependency.events",
-  "dependency.of_jobs",
-  "settlement.insert_runs",
-  "settlement.move",
-  "dependency.told",
-  "dependency.meet",
+  "upstream_end.find_waiting_jobs",
+  "job_transaction.lock_available",
+  "job_transaction.read_jobs",
+  "upstream_end.list",
+  "dependency.list",
+  "job_transaction.insert_runs",
+  "job_transaction.save_due_states",
+  "upstream_end.delete",
+  "dependency.save_progress",
 ];
 
 /** With the terminator of the protocol: "read committed" must not match. */

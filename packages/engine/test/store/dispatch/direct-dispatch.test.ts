@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { alikeRuns, type DirectNotices, type SlotOffer } from "@carillon/store";
+import { toRunBatch, type DirectNotices, type SlotOffer } from "@carillon/store";
 import {
   gatewayId,
   newId,
@@ -40,7 +40,7 @@ const notices: DirectNotices = {
 
 async function insert(over: Partial<SlotOffer> = {}, toSend = notices, count = 1) {
   const runs = Array.from({ length: count }, (_, n) => newRun(lane, { payload: { n }, rank: n }));
-  const { at, isAssigned } = await h.store.directRuns.insert(alikeRuns(runs), { ...offer, ...over }, toSend);
+  const { at, isAssigned } = await h.store.directRuns.insert(toRunBatch(runs), { ...offer, ...over }, toSend);
   return { ids: runs.map((run) => run.id), at, isAssigned };
 }
 
@@ -206,8 +206,8 @@ describe("runs that are stored for a worker", () => {
 
   it("are not stored twice under one id", async () => {
     const run = newRun(lane, {});
-    await h.store.directRuns.insert(alikeRuns([run]), offer, notices);
-    await expect(h.store.directRuns.insert(alikeRuns([run]), offer, notices)).rejects.toMatchObject({ code: "23505" });
+    await h.store.directRuns.insert(toRunBatch([run]), offer, notices);
+    await expect(h.store.directRuns.insert(toRunBatch([run]), offer, notices)).rejects.toMatchObject({ code: "23505" });
     expect(await rows([run.id])).toEqual([running()]);
   });
 });

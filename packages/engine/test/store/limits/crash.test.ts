@@ -98,7 +98,7 @@ async function failFirst(onFailure: "block" | "stop"): Promise<string> {
   return id;
 }
 
-test.each(momentsOf("limit.release", "limit.stop"))(
+test.each(momentsOf("limit.release", "limit.cancel_waiting"))(
   "a node that dies %s ends the runs behind a failed run once, and lets none of them start [INV-8]",
   async (moment) => {
     await failFirst("stop");
@@ -126,7 +126,7 @@ test.each(momentsOf("limit.holders"))(
   },
 );
 
-test.each(momentsOf("limit.disposed"))(
+test.each(momentsOf("limit.redriven"))(
   "a node that dies %s lets one run of an ordering key start [INV-8]",
   async (moment) => {
     const failed = await failFirst("block");
@@ -156,7 +156,7 @@ test.each(momentsOf("limit.refuse"))(
 const queueLimits = { order: { kind: "priority" as const }, pause: null, limits: { concurrency: { limit: 1 } } };
 const theQueue = { namespaceId: 1, name: "default" };
 
-test.each(momentsOf("limit.at_work", "limit.count"))(
+test.each(momentsOf("limit.scan_active", "limit.count"))(
   "a node that dies %s leaves the first limit of a queue to be counted by another node [INV-14]",
   async (moment) => {
     await h.h.run();

@@ -13,10 +13,10 @@ const small = new Set(["revision", "shard", "queue", "namespace", "node", "lane"
 const coarse = new Set(["namespace_id", "shard", "class", "queue", "task", "scope", "kind", "position", "calendar_id"]);
 
 /** What a statement is there to walk through: all that waits in some shards, and the first notices. */
-const walked = new Set(["settlement.admissible run_blocked", "webhook.take_notices run_notice_pkey"]);
+const walked = new Set(["job_transaction.list_admissible run_blocked", "webhook.take_notices run_notice_pkey"]);
 
 /** Found by namespace before PostgreSQL 17, which expects ten keys and counts the descent for each. */
-const since17 = new Set(["job.of_keys"]);
+const since17 = new Set(["job.list_by_keys"]);
 
 let harness: StoreHarness;
 let columnsOf: ReadonlyMap<string, readonly string[]>;

@@ -7,7 +7,7 @@ import { all, type PlanNode, planOf } from "./plan.js";
 const ofOne = new Set(["run.claim_strict"]);
 
 /** Lists that grow without end. */
-const paged = ["change.occurrences"];
+const paged = ["job_change.list_occurrences"];
 
 let harness: StoreHarness;
 
@@ -57,13 +57,13 @@ describe("the plan of a hot statement, made while the tables are empty,", () => 
     expect(kinds.filter((kind) => kind.includes("Sort"))).toEqual([]);
   });
 
-  it("run.handed_of_lanes reads live runs by the index of claims", async () => {
-    const reads = all(await planOf(harness, "run.handed_of_lanes")).filter((node) => node["Relation Name"] === "run");
+  it("run.find_direct reads live runs by the index of claims", async () => {
+    const reads = all(await planOf(harness, "run.find_direct")).filter((node) => node["Relation Name"] === "run");
     expect(reads.map((node) => node["Index Name"])).toEqual(["run_claim"]);
   });
 
-  it("run.handed_of_lanes reads the live runs of its lanes, and no others", async () => {
-    const reads = all(await planOf(harness, "run.handed_of_lanes")).filter((node) => node["Relation Name"] === "run");
+  it("run.find_direct reads the live runs of its lanes, and no others", async () => {
+    const reads = all(await planOf(harness, "run.find_direct")).filter((node) => node["Relation Name"] === "run");
     expect(reads[0]?.["Index Cond"]).toMatch(/lane = .*namespace_id = /);
   });
 });

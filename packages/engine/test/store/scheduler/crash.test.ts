@@ -82,17 +82,22 @@ const probes: Probe[] = [
     },
   },
   {
-    moment: "before the settlement is sent",
+    moment: "before the job transaction is sent",
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
-      frail.breakBefore("settlement.lock_due");
+      frail.breakBefore("job_transaction.lock_due");
       await failing(tick);
     },
   },
-  { moment: "while the settlement waits for its rows", overlap: "queue_one", isDone: false, breakIt: endWhileItRuns },
   {
-    moment: "before the settlement's commit",
+    moment: "while the job transaction waits for its rows",
+    overlap: "queue_one",
+    isDone: false,
+    breakIt: endWhileItRuns,
+  },
+  {
+    moment: "before the job transaction's commit",
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
@@ -101,7 +106,7 @@ const probes: Probe[] = [
     },
   },
   {
-    moment: "after the settlement's commit, before its answer",
+    moment: "after the job transaction's commit, before its answer",
     overlap: "queue_one",
     isDone: true,
     async breakIt(_job, tick) {

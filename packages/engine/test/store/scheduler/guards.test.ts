@@ -177,7 +177,7 @@ describe("overlap skip", () => {
 });
 
 describe("jobs whose runs wait for one another", () => {
-  it("fire through the settlement: queue_one has one waiting, the rest in the ledger [INV-11]", async () => {
+  it("fire in a job transaction: queue_one keeps one waiting run and records the other occurrences in the ledger [INV-11]", async () => {
     const first = Math.floor(h.db.clock.now()) - 1_000;
     const schedule: ScheduleSpec = { kind: "every", everyMs: 200, anchor: first };
     const overlap = "queue_one";

@@ -60,30 +60,33 @@ function idsOf(column: Buffer): string[] {
   });
 }
 
-const valuesOf = (column: string | Buffer | undefined): string[] => {
-  if (typeof column === "object") return idsOf(column);
-  const inside = (column ?? "{}").slice(1, -1);
-  return inside === "" ? [] : inside.split(",");
-};
+const valuesOf = (column: string): string[] => (column === "{}" ? [] : column.slice(1, -1).split(","));
 const textOf = (at: number | undefined): string => (at === undefined ? "NULL" : new Date(at).toISOString());
 
-/** Each job with all that is said of it, as due.fire takes it apart. */
-function readBack(parameters: readonly (string | Buffer)[]): Map<string, string[]> {
-  const [firsts, lasts, ...shared] = parameters.slice(0, 9).map(valuesOf);
-  const [jobs, runs] = parameters.slice(9).map(valuesOf);
-  const said = new Map<string, string[]>();
-  for (const [group, first] of (firsts ?? []).entries()) {
-    for (let at = Number(first); at <= Number(lasts?.[group]); at += 1) {
-      const job = jobs?.[at - 1] ?? "";
-      expect(said.has(job)).toBe(false);
-      said.set(job, [runs?.[at - 1] ?? "", ...shared.map((column) => column[group] ?? "")]);
+/** Each job with its values, as due.fire reads the columns. */
+function readBack({
+  jobIds,
+  runIds,
+  firsts,
+  lasts,
+  ...columns
+}: ReturnType<typeof fireColumns>): Map<string, string[]> {
+  const { versions, nominals, runsMade, nextNominals, nextFires, catchUpTo, ranks } = columns;
+  const shared = [versions, nominals, runsMade, nextNominals, nextFires, catchUpTo, ranks].map(valuesOf);
+  const [jobs, runs, ends] = [idsOf(jobIds), idsOf(runIds), valuesOf(lasts)];
+  const read = new Map<string, string[]>();
+  for (const [group, first] of valuesOf(firsts).entries()) {
+    for (let at = Number(first); at <= Number(ends[group]); at += 1) {
+      const job = jobs[at - 1] ?? "";
+      expect(read.has(job)).toBe(false);
+      read.set(job, [runs[at - 1] ?? "", ...shared.map((column) => column[group] ?? "")]);
     }
   }
-  return said;
+  return read;
 }
 
 describe("the columns of a fire", () => {
-  it("say of each job what its row says, once", () => {
+  it("contain the values of each row once", () => {
     fc.assert(
       fc.property(rows, (list) => {
         const expected = list.map(({ job, runId, next, catchUpTo, rank }): [string, string[]] => [
@@ -99,22 +102,22 @@ describe("the columns of a fire", () => {
             String(rank),
           ],
         ]);
-        const said = readBack(fireColumns(list));
-        expect(said.size).toBe(list.length);
-        for (const [jobId, values] of expected) expect(said.get(jobId)).toEqual(values);
+        const read = readBack(fireColumns(list));
+        expect(read.size).toBe(list.length);
+        for (const [jobId, values] of expected) expect(read.get(jobId)).toEqual(values);
       }),
     );
   });
 
-  it("say once what a herd has in common", () => {
+  it("contain a value that a herd shares once", () => {
     const [one] = fc.sample(row, { numRuns: 1, seed: 1 });
-    if (one === undefined) throw new Error("no row came");
+    if (one === undefined) throw new Error("fast-check made no row");
     const herd = Array.from({ length: 2_000 }, (_, nth) => ({
       ...one,
       job: { ...one.job, jobId: idOf("a", nth) },
       runId: idOf("b", nth),
     }));
-    const [firsts, lasts] = fireColumns(herd);
+    const { firsts, lasts } = fireColumns(herd);
     expect([firsts, lasts]).toEqual(["{1}", "{2000}"]);
   });
 });

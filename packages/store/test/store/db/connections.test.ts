@@ -27,7 +27,7 @@ describe("the pool", () => {
     expect(database.state).toBe("up");
   });
 
-  it("tells a connection lost in the middle of a statement as database_unavailable, and goes on", async () => {
+  it("reports a connection lost during a statement as database_unavailable, and serves later statements", async () => {
     const url = await fileUrl();
     const { database } = await open({ url, poolSize: 4 });
     const admin = await outsider(url);
@@ -42,7 +42,7 @@ describe("the pool", () => {
     expect((await database.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
   });
 
-  it("refuses as overloaded who finds no free connection in time, while heartbeats still go through", async () => {
+  it("refuses a caller without a free connection in time as overloaded, while heartbeats are still sent", async () => {
     const { database } = await open({ url: await fileUrl(), poolSize: 4, timeouts: { acquireMs: 20 } });
     let release: () => void = () => undefined;
     const holding = new Promise<void>((resolve) => (release = resolve));
@@ -58,7 +58,7 @@ describe("the pool", () => {
     expect((await database.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
   });
 
-  it("opens no more connections than its budget, the dedicated ones included", async () => {
+  it("opens no more connections than its budget, including the dedicated ones", async () => {
     const url = await fileUrl();
     const { database, events } = await open({ url, poolSize: 8, applicationName: "budget" });
     database.listen(
@@ -82,7 +82,7 @@ describe("the pool", () => {
 });
 
 describe("hot statements", () => {
-  it("share dedicated connections, and one that fails fails alone", async () => {
+  it("share dedicated connections, and a failure of one does not affect the others", async () => {
     const { database } = await open({ url: await fileUrl(), poolSize: 8 });
     const results = await Promise.allSettled(
       Array.from({ length: 40 }, (_, i) =>
@@ -98,7 +98,7 @@ describe("hot statements", () => {
     expect(new Set(pids).size).toBe(2);
   });
 
-  it("are refused as overloaded when too many wait for their answers", async () => {
+  it("are refused as overloaded when too many wait for their results", async () => {
     const { database } = await open({ url: await fileUrl(), poolSize: 4 });
     const results = await Promise.allSettled(Array.from({ length: 1_500 }, () => database.hot.query(text("select 1"))));
     const refused = results.filter(({ status }) => status === "rejected");
@@ -119,8 +119,8 @@ describe("hot statements", () => {
   });
 });
 
-describe("sessions of our own", () => {
-  it("do not depend on what the role has set", async () => {
+describe("the sessions of Carillon", () => {
+  it("do not depend on the settings of the role", async () => {
     const url = await freshUrl();
     const admin = await outsider(url);
     const name = new URL(url).pathname.slice(1);

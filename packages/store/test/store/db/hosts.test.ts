@@ -8,7 +8,7 @@ const withHosts = (url: string, ...hosts: readonly string[]): string =>
 const select = text("select 1 as one");
 
 describe("a URL of several hosts", () => {
-  it("finds the one that takes writes, past a dead one and a standby", async () => {
+  it("leads to the host that takes writes, past a dead one and a standby", async () => {
     const url = await fileUrl();
     const dead = await proxyTo(url);
     await kill(dead);
@@ -22,7 +22,7 @@ describe("a URL of several hosts", () => {
     expect(events.list).toContainEqual({ type: "connection.opened", role: "reserved", host: hostOf(url) });
   });
 
-  it("goes on with another host when the first one dies", async () => {
+  it("leads to another host when the first one dies", async () => {
     const url = await fileUrl();
     const [a, b] = [await proxyTo(url), await proxyTo(url)];
     const { database, events } = await open({ url: withHosts(url, `127.0.0.1:${a.port}`, `127.0.0.1:${b.port}`) });
@@ -35,7 +35,7 @@ describe("a URL of several hosts", () => {
     expect(events.list.at(-1)).toMatchObject({ host: `127.0.0.1:${b.port}` });
   });
 
-  it("leaves a primary that became a standby, although its connections live on", async () => {
+  it("leaves a primary that became a standby, although its connections stay open", async () => {
     const url = await fileUrl();
     let standby = false;
     const old = await fakeServer((sql) =>
@@ -52,7 +52,7 @@ describe("a URL of several hosts", () => {
     expect((await database.query(text("select version() like 'PostgreSQL%' as real"))).rows).toEqual([{ real: true }]);
   });
 
-  it("names every host and its fault when none serves", async () => {
+  it("fails with every host and its error when none can be used", async () => {
     const url = await fileUrl();
     const dead = await proxyTo(url);
     await kill(dead);
@@ -67,7 +67,7 @@ describe("a URL of several hosts", () => {
 });
 
 describe("a server", () => {
-  it("older than 14 is refused, with both versions and the remedy", async () => {
+  it("older than PostgreSQL 14 is refused, with both versions and the remedy", async () => {
     const port = await fakeServer(() => greetingAnswer({ versionNum: 130_014, version: "13.14" }));
     await expect(open({ url: `postgres://u:p@127.0.0.1:${port}/x` })).rejects.toMatchObject({
       code: "database_too_old",
@@ -85,7 +85,7 @@ describe("a server", () => {
     });
   });
 
-  it("that does not know the database's name refuses, and so do we", async () => {
+  it("without the database refuses the connection, which is reported as database_refused", async () => {
     const url = await fileUrl();
     await expect(open({ url: `${url}_missing` })).rejects.toMatchObject({ code: "database_refused" });
   });

@@ -14,7 +14,7 @@ describe("the application's own pool", () => {
   it("serves statements, transactions, heartbeats and LISTEN within its own size", async () => {
     const { pool, url } = await lend(5);
     const { database, events } = await open({ pool });
-    const heard = new Promise<string>((resolve) => void database.listen("x", resolve, () => undefined));
+    const received = new Promise<string>((resolve) => void database.listen("x", resolve, () => undefined));
     await events.next("listen.started");
     for (const way of [database, database.hot, database.reserved]) {
       expect((await way.query(text("select 1::int8 as one"))).rows).toEqual([{ one: 1 }]);
@@ -24,7 +24,7 @@ describe("the application's own pool", () => {
     );
     expect(sums.map(({ rows }) => rows)).toEqual([[{ sum: 2 }], [{ sum: 3 }]]);
     database.notify("x", "hello");
-    expect(await heard).toBe("hello");
+    expect(await received).toBe("hello");
     const admin = await outsider(url);
     const { rows } = await admin.query(
       "select count(*)::int as n from pg_stat_activity where application_name = 'the application'",
@@ -32,7 +32,7 @@ describe("the application's own pool", () => {
     expect(rows[0].n).toBeLessThanOrEqual(5);
   });
 
-  it("keeps its settings, its parsers and its life", async () => {
+  it("keeps its settings and its parsers, and stays open", async () => {
     const { pool } = await lend(5);
     const before = await pool.query(
       "select current_setting('statement_timeout') as t, current_setting('timezone') as z",
@@ -60,7 +60,7 @@ describe("the application's own pool", () => {
     }
   });
 
-  it("that is small is not drained by what would keep a connection for good", async () => {
+  it("keeps all its connections for calls if it is small", async () => {
     const { pool } = await lend(2);
     const { database, events } = await open({ pool });
     expect(database.capabilities).toMatchObject({ listen: false, advisoryLocks: false });
@@ -74,7 +74,7 @@ describe("the application's own pool", () => {
     expect(pool.totalCount).toBeLessThanOrEqual(2);
   });
 
-  it("that lost a connection serves again, heartbeats included", async () => {
+  it("serves calls and heartbeats again after it lost a connection", async () => {
     const { pool, url } = await lend(5);
     const { database, events } = await open({ pool });
     await database.reserved.query(text("select 1"));
@@ -87,7 +87,7 @@ describe("the application's own pool", () => {
     expect((await database.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
   });
 
-  it("is waited for within bounds: whoever finds it used up by the application is told so in time", async () => {
+  it("refuses a caller in time as overloaded while the application uses all connections", async () => {
     const { pool } = await lend(3);
     const { database } = await open({ pool, timeouts: { acquireMs: 100 } });
     expect(database.load.pool).toMatchObject({ limit: 3, waiting: 0 });

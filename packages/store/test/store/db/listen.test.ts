@@ -2,28 +2,28 @@ import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/db/database.js";
 import { eventually, fileUrl, kill, open, outsider, proxyTo, text } from "./support.js";
 
-/** Collects payloads; `until` resolves when as many have come. */
+/** Collects payloads; `until` resolves when the condition holds. */
 class Inbox {
   readonly payloads: string[] = [];
   reconnects = 0;
-  #look: () => void = () => undefined;
+  #check: () => void = () => undefined;
 
   readonly onNotify = (payload: string): void => {
     this.payloads.push(payload);
-    this.#look();
+    this.#check();
   };
 
   readonly onReconnect = (): void => {
     this.reconnects++;
-    this.#look();
+    this.#check();
   };
 
   until(ready: (inbox: this) => boolean): Promise<void> {
     return new Promise((resolve) => {
-      this.#look = () => {
+      this.#check = () => {
         if (ready(this)) resolve();
       };
-      this.#look();
+      this.#check();
     });
   }
 }
@@ -35,7 +35,7 @@ const listen = (database: Database, channel: string): { inbox: Inbox; stop: () =
 };
 
 describe("listen", () => {
-  it("hears what was notified on its channel, and nothing else", async () => {
+  it("receives the notifications of its channel and of no other", async () => {
     const { database, events } = await open({ url: await fileUrl() });
     const [one, two] = [listen(database, 'Odd "name"'), listen(database, "other")];
     await events.next("listen.started", 2);
@@ -48,7 +48,7 @@ describe("listen", () => {
     expect([one.inbox.payloads, two.inbox.payloads]).toEqual([["yes"], ["no"]]);
   });
 
-  it("lets several hear one channel, and one leave without deafening the others", async () => {
+  it("keeps the other listeners of a channel when one stops", async () => {
     const { database, events } = await open({ url: await fileUrl() });
     const [one, two] = [listen(database, "x"), listen(database, "x")];
     await events.next("listen.started", 2);
@@ -58,7 +58,7 @@ describe("listen", () => {
     expect(one.inbox.payloads).toEqual([]);
   });
 
-  it("comes back after a cut, and then tells so that its caller can look once", async () => {
+  it("is restored after a cut, and notifies its caller, which may have missed notifications", async () => {
     const url = await fileUrl();
     const proxy = await proxyTo(url);
     const { database, events } = await open({ url: proxy.through(url) });
@@ -76,7 +76,7 @@ describe("listen", () => {
     expect(events.list).toContainEqual({ type: "listen.started", channel: "x", again: true });
   });
 
-  it("ends its connection when the last one stops", async () => {
+  it("ends its connection when the last listener stops", async () => {
     const url = await fileUrl();
     const { database, events } = await open({ url, applicationName: "listener" });
     const { stop } = listen(database, "x");
@@ -98,23 +98,23 @@ describe("listen", () => {
 });
 
 describe("hold", () => {
-  it("keeps an advisory lock, loses it with the connection and takes it again", async () => {
+  it("keeps an advisory lock, loses it with the connection and acquires it again", async () => {
     const url = await fileUrl();
     const proxy = await proxyTo(url);
     const { database } = await open({ url: proxy.through(url) });
     const admin = await outsider(url);
     const log: string[] = [];
-    let look: () => void = () => undefined;
+    let check: () => void = () => undefined;
     const until = (wanted: readonly string[]): Promise<void> =>
       new Promise((resolve) => {
-        look = () => {
+        check = () => {
           if (log.length >= wanted.length) resolve();
         };
-        look();
+        check();
       });
-    const tell = (word: string): void => {
+    const record = (word: string): void => {
       log.push(word);
-      look();
+      check();
     };
     const held = async (): Promise<boolean> => {
       const { rows } = await admin.query("select pg_try_advisory_lock(7) as free, pg_advisory_unlock(7)");
@@ -123,8 +123,8 @@ describe("hold", () => {
     const { stop } = database.hold({
       setUp: async (session) => void (await session.query(text("select pg_advisory_lock(7)"))),
       takeDown: async (session) => void (await session?.query(text("select pg_advisory_unlock(7)"))),
-      onHeld: (again) => tell(again ? "again" : "held"),
-      onLost: () => tell("lost"),
+      onHeld: (again) => record(again ? "again" : "held"),
+      onLost: () => record("lost"),
     });
     await until(["held"]);
     expect(await held()).toBe(true);

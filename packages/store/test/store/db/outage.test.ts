@@ -32,7 +32,7 @@ describe("a lost database", () => {
     expect(await events.next("database.up")).toMatchObject({ downMs: expect.any(Number) });
   });
 
-  it("fails what is under way when every connection is cut, and stays up if it can be reached", async () => {
+  it("fails running statements when every connection is cut, and stays up if it can be reached", async () => {
     const url = await fileUrl();
     const proxy = await proxyTo(url);
     const { database, events } = await open({ url: proxy.through(url) });
@@ -50,7 +50,7 @@ describe("a lost database", () => {
     expect(events.list.some(({ type }) => type === "database.down")).toBe(false);
   });
 
-  it("is noticed although the network swallows everything in silence", async () => {
+  it("is noticed although the network drops all packets", async () => {
     const url = await fileUrl();
     const proxy = await proxyTo(url);
     const time = new ManualClock();
@@ -69,7 +69,7 @@ describe("a lost database", () => {
 });
 
 describe("close", () => {
-  it("is idempotent, and what comes after it is refused", async () => {
+  it("is idempotent, and later calls are refused", async () => {
     const { database } = await open({ url: await fileUrl() });
     await Promise.all([database.close(), database.close()]);
     await database.close();
@@ -77,7 +77,7 @@ describe("close", () => {
     await expect(database.hot.query(select)).rejects.toMatchObject({ code: "shutting_down" });
   });
 
-  it("returns at its limit although a statement hangs, and leaves no timer behind", async () => {
+  it("returns at its limit although a statement hangs, and leaves no timer", async () => {
     const time = new ManualClock();
     const { database } = await open({ url: await fileUrl(), clock: time, timers: time });
     const hanging = [database, database.hot].map((way) =>

@@ -15,7 +15,7 @@ const add = makeStatements(
   "carillon",
 ).get("t.add");
 
-/** Announces another process id at connect than the backend has, which is how every pooler shows itself. */
+/** Announces another process id at connect than that of the backend, as every pooler does. */
 function withForeignKey(chunk: Buffer): Buffer {
   const at = chunk.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
   if (at === -1) return chunk;
@@ -29,8 +29,8 @@ async function poolerLike(url: string): Promise<string> {
   return proxy.through(url);
 }
 
-describe("behind something that announces foreign process ids", () => {
-  it("nothing is used that needs a session, and no session setting is made", async () => {
+describe("behind a pooler that announces its own process ids", () => {
+  it("no feature of a session is used, and no session setting is made", async () => {
     const { database, events } = await open({ url: await poolerLike(await fileUrl()), poolSize: 4 });
     expect(database.server.direct).toBe(false);
     expect(database.capabilities).toEqual({ listen: false, advisoryLocks: false, preparedStatements: false });
@@ -57,23 +57,23 @@ describe("behind something that announces foreign process ids", () => {
     expect((await database.query(text("select current_setting('statement_timeout') as t"))).rows).toEqual([{ t: "0" }]);
   });
 
-  it("LISTEN and advisory locks go over the direct URL, the rest does not", async () => {
+  it("LISTEN and advisory locks use the direct URL, and other statements do not", async () => {
     const url = await fileUrl();
     const { database, events } = await open({ url: await poolerLike(url), directUrl: url, poolSize: 4 });
     expect(database.capabilities).toEqual({ listen: true, advisoryLocks: true, preparedStatements: false });
-    const heard = new Promise<string>((resolve) => void database.listen("x", resolve, () => undefined));
+    const received = new Promise<string>((resolve) => void database.listen("x", resolve, () => undefined));
     await events.next("listen.started");
     database.notify("x", "hello");
-    expect(await heard).toBe("hello");
+    expect(await received).toBe("hello");
   });
 
-  it("a direct URL that leads to a pooler as well is not believed", async () => {
+  it("a direct URL that leads to a pooler too does not count as direct", async () => {
     const url = await poolerLike(await fileUrl());
     const { database } = await open({ url, directUrl: url, poolSize: 4 });
     expect(database.capabilities).toMatchObject({ listen: false, advisoryLocks: false });
   });
 
-  it("migrations run under locks of transactions, and what needs a session asks for the direct URL", async () => {
+  it("migrations run under transaction locks, and one that needs a session is refused without a direct URL", async () => {
     const url = await fileUrl();
     const pooled = await poolerLike(url);
     const one = toMigration(1, "one", "create table carillon.one (id int)");
@@ -152,7 +152,7 @@ describe.skipIf(!isInstalled)("behind PgBouncer in transaction mode", () => {
     );
   });
 
-  it("names that its version cannot keep cost a second try, never an answer", async () => {
+  it("statements whose names its version cannot keep succeed at the second try", async () => {
     const { database } = await open({ url: await startPgBouncer(await fileUrl()), poolSize: 10, statementNames: "on" });
     const work = Array.from({ length: 60 }, (_, n) => [
       database.query(add, [n]),

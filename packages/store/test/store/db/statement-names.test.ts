@@ -19,7 +19,7 @@ const lend = async (): Promise<Pool> => {
 const prepared = text("select name from pg_prepared_statements order by name");
 
 describe("loaded statements", () => {
-  it("go by their prepared name on a direct connection", async () => {
+  it("are sent by their prepared name on a direct connection", async () => {
     const { database } = await open({ url: await fileUrl(), poolSize: 4 });
     for (const way of [database, database.hot, database.reserved]) {
       expect((await way.query(add, [1])).rows).toEqual([{ sum: 2 }]);
@@ -29,14 +29,14 @@ describe("loaded statements", () => {
     expect(database.capabilities.preparedStatements).toBe(true);
   });
 
-  it("go without a name when names are off", async () => {
+  it("are sent without a name when names are off", async () => {
     const { database } = await open({ url: await fileUrl(), poolSize: 4, statementNames: "off" });
     expect((await database.hot.query(add, [1])).rows).toEqual([{ sum: 2 }]);
     expect((await database.hot.query(prepared)).rows).toEqual([]);
     expect(database.capabilities.preparedStatements).toBe(false);
   });
 
-  it("survive an application that throws all names of a session away", async () => {
+  it("succeed after an application dropped all names of a session", async () => {
     const pool = await lend();
     const { database } = await open({ pool });
     for (let round = 0; round < 3; round++) {
@@ -48,7 +48,7 @@ describe("loaded statements", () => {
     }
   });
 
-  it("stop going by name once names keep getting lost", async () => {
+  it("are sent without a name once names were lost too often", async () => {
     const pool = await lend();
     const { database, events } = await open({ pool });
     for (let round = 0; round < 60; round++) {

@@ -8,7 +8,7 @@ import type { DatabaseOptions, DatabaseEvent } from "../../../src/db/options.js"
 
 export const realTime = { clock: systemClock, timers: systemTimers, random: systemRandom };
 
-/** The URL of an empty database of its own, for what changes the database itself; dropped after the test. */
+/** The URL of a new empty database, for tests that change the database itself; dropped after the test. */
 export async function freshUrl(): Promise<string> {
   const { url, drop } = await freshDatabase();
   onTestFinished(drop);
@@ -17,7 +17,7 @@ export async function freshUrl(): Promise<string> {
 
 let shared: Promise<string> | undefined;
 
-/** The URL of a database that the tests of one file share. It goes with the run. */
+/** The URL of a database that the tests of one file share; dropped after the test run. */
 export function fileUrl(): Promise<string> {
   shared ??= freshDatabase().then(({ url }) => url);
   return shared;
@@ -30,33 +30,33 @@ export async function proxyTo(url: string, options?: TcpProxyOptions): Promise<T
   return proxy;
 }
 
-/** Ends every connection and takes no new one, as a server that died. */
+/** Ends every connection and takes no new one, like a dead server. */
 export async function kill(proxy: TcpProxy): Promise<void> {
   await proxy.refuse();
   proxy.cut();
 }
 
-/** The plumbing's events, to look at and to wait for. */
+/** The events of the database. */
 export class EventLog {
   readonly list: DatabaseEvent[] = [];
   readonly #waiting = new Set<() => void>();
 
   readonly record = (event: DatabaseEvent): void => {
     this.list.push(event);
-    for (const look of this.#waiting) look();
+    for (const check of this.#waiting) check();
   };
 
-  /** Resolves with the nth event of the type, whether it has happened or is still to come. */
+  /** Resolves with the nth event of the type, in the past or the future. */
   next<T extends DatabaseEvent["type"]>(type: T, nth = 1): Promise<DatabaseEvent & { type: T }> {
     return new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         const found = this.list.filter((event): event is DatabaseEvent & { type: T } => event.type === type)[nth - 1];
         if (found === undefined) return;
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         resolve(found);
       };
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 }
@@ -71,7 +71,7 @@ export async function open(
   return { database, events };
 }
 
-/** A plain client beside the plumbing, for what the test itself does to the server. */
+/** A plain client, for statements that the test itself sends to the server. */
 export async function outsider(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   client.on("error", () => undefined);
@@ -80,9 +80,9 @@ export async function outsider(url: string): Promise<Client> {
   return client;
 }
 
-/** Asks until the answer is true: for states of the server that announce themselves to nobody. */
-export async function eventually(ask: () => Promise<boolean>): Promise<void> {
-  while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Polls until the condition is true: for states of the server that it does not announce. */
+export async function eventually(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 export const text = (sql: string): { text: string } => ({ text: sql });

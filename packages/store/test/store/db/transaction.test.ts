@@ -19,7 +19,7 @@ const numbers = async (database: Queryable): Promise<number[]> =>
   (await database.query<{ n: number }>(text("select n from t order by id"))).rows.map(({ n }) => n);
 
 describe("transaction", () => {
-  it("commits what its work did, and returns its result", async () => {
+  it("commits its work and returns the result", async () => {
     const { database } = await withTable();
     const result = await database.transaction(async (tx) => {
       await tx.query(text("update t set n = 1"));
@@ -46,7 +46,7 @@ describe("transaction", () => {
     expect(await numbers(database)).toEqual([0, 0]);
   });
 
-  it("runs at the isolation that was asked for", async () => {
+  it("runs at the requested isolation", async () => {
     const { database } = await withTable();
     const level = await database.transaction(
       async (tx) => (await tx.query(text("select current_setting('transaction_isolation') as level"))).rows,
@@ -89,17 +89,20 @@ describe("transaction", () => {
     expect(events.list).toContainEqual({ type: "transaction.retried", sqlState: "40P01", attempt: 1 });
   });
 
-  it.each(["query", "hot", "reserved"] as const)("is not needed by a victim that stands alone: %s", async (way) => {
-    const { database } = await withTable({ poolSize: 4 });
-    // What a sequence gives out is not rolled back.
-    await database.query(text("drop sequence if exists tries; create sequence tries"));
-    const victim = "if nextval('tries') < 3 then raise exception 'a deadlock' using errcode = '40P01'; end if";
-    const sql = text(`do $$ begin update t set n = n + 1; ${victim}; end $$`);
-    await (way === "query" ? database : database[way]).query(sql);
-    expect(await numbers(database)).toEqual([1, 1]);
-  });
+  it.each(["query", "hot", "reserved"] as const)(
+    "is not needed for a deadlock victim outside a transaction: %s",
+    async (way) => {
+      const { database } = await withTable({ poolSize: 4 });
+      // Values of a sequence are not rolled back.
+      await database.query(text("drop sequence if exists tries; create sequence tries"));
+      const victim = "if nextval('tries') < 3 then raise exception 'a deadlock' using errcode = '40P01'; end if";
+      const sql = text(`do $$ begin update t set n = n + 1; ${victim}; end $$`);
+      await (way === "query" ? database : database[way]).query(sql);
+      expect(await numbers(database)).toEqual([1, 1]);
+    },
+  );
 
-  it("gives up after the retries it may take", async () => {
+  it("gives up after its retries", async () => {
     const { database } = await withTable();
     let tries = 0;
     const failing = database.transaction(
@@ -116,7 +119,7 @@ describe("transaction", () => {
   it.each([
     [false, 1],
     [true, 2],
-  ])("after a lost connection runs again only if its caller says so: %s", async (repeatable, expected) => {
+  ])("after a lost connection runs again only if it is repeatable: %s", async (repeatable, expected) => {
     const { database, url } = await withTable();
     const admin = await outsider(url);
     let tries = 0;
@@ -138,7 +141,7 @@ describe("transaction", () => {
     expect(await numbers(database)).toEqual(repeatable ? [1, 1] : [0, 0]);
   });
 
-  it("is ended by the server when its client falls silent, and holds its locks no longer", async () => {
+  it("is ended by the server when its client is silent, and releases its locks", async () => {
     const { database, url } = await withTable({ timeouts: { idleInTransactionMs: 50 } });
     const admin = await outsider(url);
     const silent = database.transaction(async (tx) => {
@@ -160,7 +163,7 @@ describe("transaction", () => {
     expect(await numbers(database)).toEqual([0, 0]);
   });
 
-  it("may be given more time than a single statement has", async () => {
+  it("may have a longer limit than a single statement", async () => {
     const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 300 } });
     const slow = database.transaction((tx) => tx.query(text("select pg_sleep(0.5), 1 as one")), { timeoutMs: 30_000 });
     expect((await slow).rows).toMatchObject([{ one: 1 }]);
@@ -176,7 +179,7 @@ describe("transaction", () => {
 });
 
 describe("a statement", () => {
-  it("that takes longer than its limit is told as database_timeout", async () => {
+  it("that takes longer than its limit is reported as database_timeout", async () => {
     const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 300, hotStatementMs: 300 } });
     await expect(database.query(text("select pg_sleep(60)"))).rejects.toMatchObject({ code: "database_timeout" });
     await expect(database.hot.query(text("select pg_sleep(60)"))).rejects.toMatchObject({ code: "database_timeout" });

@@ -7,7 +7,7 @@ import { waitForDatabase } from "../../../src/db/open-database.js";
 const options = { schema: "carillon", ...realTime };
 
 describe("waitForDatabase", () => {
-  it("waits for a database that is not there yet, saying why", async () => {
+  it("waits for a database that cannot be reached yet, and reports the reason", async () => {
     const url = await fileUrl();
     const proxy = await proxyTo(url);
     await kill(proxy);
@@ -37,7 +37,7 @@ describe("waitForDatabase", () => {
     });
   });
 
-  it("does not wait for what waiting cannot mend", async () => {
+  it("does not wait after an error that waiting cannot repair", async () => {
     const url = await fileUrl();
     const old = await fakeServer(() => greetingAnswer({ versionNum: 90_600, version: "9.6" }));
     const never = { deadlineMs: Number.POSITIVE_INFINITY };
@@ -49,7 +49,7 @@ describe("waitForDatabase", () => {
     });
   });
 
-  it("ends early when it is told to", async () => {
+  it("ends early when its signal fires", async () => {
     const url = await fileUrl();
     const proxy = await proxyTo(url);
     await kill(proxy);
@@ -63,7 +63,7 @@ describe("waitForDatabase", () => {
 });
 
 describe("the database's clock", () => {
-  it("agrees with the server's within its uncertainty", async () => {
+  it("equals the server's clock within its uncertainty", async () => {
     const { database } = await open({ url: await fileUrl() });
     await database.clock.tick();
     const before = database.clock.now();

@@ -26,7 +26,7 @@ export async function dumpSchema(database: Queryable, schema: string): Promise<s
   return [header, ...items.map(({ sql }) => `${sql.trimEnd()};\n`)].join("\n");
 }
 
-/** Without this an object of a kind that the dump does not know would be left out without notice. */
+/** Otherwise the dump would silently leave out an object of an unknown kind. */
 async function refuseUnknown(database: Queryable, schema: string): Promise<void> {
   const { rows } = await database.query<{ name: string; kind: string }>({ text: unknownKinds }, [schema]);
   const [first] = rows;

@@ -32,7 +32,7 @@ describe("pause", () => {
     expect(time.pending).toBe(0);
   });
 
-  it("does not begin when the signal fired before", async () => {
+  it("resolves at once when the signal has fired before", async () => {
     const time = new ManualClock();
     await pause(1_000, time, AbortSignal.abort());
     expect(time.pending).toBe(0);

@@ -29,46 +29,46 @@ describe("classifyPgError", () => {
     expect(classifyPgError(withCode(code))).toBe(kind);
   });
 
-  it("goes by the code, whatever the message says", () => {
+  it("classifies an error by its code and ignores the message", () => {
     expect(classifyPgError(new Error("deadlock detected"))).toBe("other");
     expect(classifyPgError(Object.assign(new Error("connection terminated"), { code: "23505" }))).toBe("unique");
   });
 
-  it("looks through the errors that wrap the server's", () => {
-    const wrapped = new CarillonError("internal", "told otherwise", {
+  it("finds the server's error inside the errors that wrap it", () => {
+    const wrapped = new CarillonError("internal", "another message", {
       cause: new Error("x", { cause: withCode("40001") }),
     });
     expect(classifyPgError(wrapped)).toBe("serialization");
     expect(sqlStateOf(wrapped)).toBe("40001");
   });
 
-  it.each([null, undefined, "text", 1, {}, new Error("x")])("takes %o for other", (value) => {
+  it.each([null, undefined, "text", 1, {}, new Error("x")])("classifies %o as other", (value) => {
     expect(classifyPgError(value)).toBe("other");
   });
 
-  it("knows a lost connection by its class", () => {
+  it("recognizes a lost connection by its class", () => {
     expect(classifyPgError(new ConnectionLost("x"))).toBe("transient_connection");
   });
 });
 
 describe("endsConnection", () => {
-  it("holds for what closes the connection, or shows that it leads to a standby", () => {
+  it("is true for states that close the connection or show that it leads to a standby", () => {
     expect(["57P01", "25P03", "25P04", "25006", "08006"].every(endsConnection)).toBe(true);
     expect(["57014", "23505", "40001", "53100"].some(endsConnection)).toBe(false);
   });
 });
 
 describe("toStoreError", () => {
-  it.each(["57P01", "25006", "53300", "53100", "ECONNREFUSED"])("tells %s as database_unavailable", (code) => {
+  it.each(["57P01", "25006", "53300", "53100", "ECONNREFUSED"])("reports %s as database_unavailable", (code) => {
     const cause = withCode(code);
     expect(toStoreError(cause)).toMatchObject({ code: "database_unavailable", cause });
   });
 
-  it("tells a statement that was stopped as database_timeout", () => {
+  it("reports a statement that was stopped as database_timeout", () => {
     expect(toStoreError(withCode("57014"))).toMatchObject({ code: "database_timeout" });
   });
 
-  it.each(["23505", "40001", "42P01"])("leaves %s to the caller", (code) => {
+  it.each(["23505", "40001", "42P01"])("passes %s on unchanged", (code) => {
     const error = withCode(code);
     expect(toStoreError(error)).toBe(error);
   });

@@ -7,7 +7,7 @@ import { settled } from "./passing-time.js";
 
 const violation = (): Error => Object.assign(new Error("bad row"), { code: "23514" });
 
-/** A writer that holds every batch until the test lets it go. */
+/** A writer that holds every batch until the test releases it. */
 class HeldWriter {
   readonly batches: number[][] = [];
   readonly #gates: (() => void)[] = [];
@@ -26,7 +26,7 @@ class HeldWriter {
     await settled();
   }
 
-  /** Lets everything go until nothing is held any more. */
+  /** Releases batches until none is held. */
   async releaseAll(): Promise<void> {
     while (this.#gates.length > 0) await this.release();
   }
@@ -39,7 +39,7 @@ const setUp = (options: Partial<CoalescerOptions<number, number>> = {}) => {
 };
 
 describe("Coalescer", () => {
-  it("writes at once when nothing is under way, and together what came meanwhile", async () => {
+  it("writes the first item at once, and the items that are added meanwhile together", async () => {
     const { writer, coalescer } = setUp();
     const answers = [1, 2, 3].map((item) => coalescer.add(item));
     expect(writer.batches).toEqual([[1]]);
@@ -49,9 +49,9 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
-  it("refuses what has waited too long instead of writing it", async () => {
+  it("refuses an item that waited longer than the queue timeout", async () => {
     let now = 0;
-    const { writer, coalescer } = setUp({ patience: { ms: 100, monotonic: () => now } });
+    const { writer, coalescer } = setUp({ queueTimeout: { ms: 100, monotonic: () => now } });
     const first = coalescer.add(1);
     const early = coalescer.add(2).catch((error: unknown) => error);
     now = 60;
@@ -65,7 +65,7 @@ describe("Coalescer", () => {
     expect([await first, await late]).toEqual([10, 30]);
   });
 
-  it("writes items that came together in one batch, though nothing is under way", async () => {
+  it("writes items that were added together in one batch, although no write is in progress", async () => {
     const { writer, coalescer } = setUp();
     const answers = coalescer.addAll(Array.from({ length: 12 }, (_, index) => index));
     expect(writer.batches).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
@@ -75,7 +75,7 @@ describe("Coalescer", () => {
     expect(values).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110]);
   });
 
-  it("answers each of the items that came together by itself, and beside those of others", async () => {
+  it("returns an outcome for each of the items that were added together, also beside items of other callers", async () => {
     const { writer, coalescer } = setUp();
     writer.bad = (item) => (item === 3 ? violation() : undefined);
     const first = coalescer.add(1);
@@ -87,7 +87,7 @@ describe("Coalescer", () => {
     expect(await Promise.all([first, last])).toEqual([10, 50]);
   });
 
-  it("keeps batches within their bound", async () => {
+  it("keeps each batch within its bound", async () => {
     const { writer, coalescer } = setUp({ maxBatch: 2 });
     const answers = [1, 2, 3, 4].map((item) => coalescer.add(item));
     await writer.releaseAll();
@@ -95,7 +95,7 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40]);
   });
 
-  it("keeps as many writes under way as allowed, once enough waits for another", async () => {
+  it("starts another write, up to its limit, once enough items wait", async () => {
     const { writer, coalescer } = setUp({ maxInFlight: 2, maxBatch: 100 });
     const items = Array.from({ length: 20 }, (_, index) => index);
     const answers = items.slice(0, 16).map((item) => coalescer.add(item));
@@ -107,7 +107,7 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual(items.map((item) => item * 10));
   });
 
-  it("tells a write whether it goes alone", async () => {
+  it("passes to a write whether it is the only one", async () => {
     const alone: boolean[] = [];
     const held: (() => void)[] = [];
     const coalescer = new Coalescer<number, number>({
@@ -127,7 +127,7 @@ describe("Coalescer", () => {
     await Promise.all([first, others]);
   });
 
-  it("refuses as overloaded what exceeds the queue, and only that", async () => {
+  it("refuses only items beyond the bound of the queue as overloaded", async () => {
     const { writer, coalescer } = setUp({ maxQueued: 2 });
     const answers = [1, 2, 3].map((item) => coalescer.add(item));
     await expect(coalescer.add(4)).rejects.toMatchObject({ code: "overloaded" });
@@ -135,7 +135,7 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
-  it("fails the caller of a bad row alone, wherever bad rows stand", async () => {
+  it("fails only the callers of bad rows, at any positions", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }), async (goods) => {
         const { writer, coalescer } = setUp({ maxBatch: 100 });
@@ -173,12 +173,12 @@ describe("Coalescer", () => {
     expect(writer.batches).toEqual([[1], [2, 3], [2, 3]]);
   });
 
-  it("tells when a writer answers too little", async () => {
+  it("fails when a writer returns too few results", async () => {
     const coalescer = new Coalescer<number, number>({ write: async () => [], maxBatch: 1, maxQueued: 1 });
-    await expect(coalescer.add(1)).rejects.toThrow(/0 answers/);
+    await expect(coalescer.add(1)).rejects.toThrow(/0 results/);
   });
 
-  it("drains when nothing waits and nothing is under way", async () => {
+  it("drains when no item waits and no write is in progress", async () => {
     const { writer, coalescer } = setUp();
     await coalescer.drain();
     const answers = [1, 2].map((item) => coalescer.add(item));

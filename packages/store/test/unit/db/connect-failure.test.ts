@@ -12,14 +12,14 @@ function refused(code: string): unknown {
   return describeConnectFailure(error, "db:5432");
 }
 
-describe("a connection that cannot be made", () => {
-  it("says why of each address of a name, and what to look at", () => {
+describe("a failed connect", () => {
+  it("gives the reason for each address of a name, and a hint", () => {
     const both = ["connect ECONNREFUSED ::1:5432", "connect ECONNREFUSED 127.0.0.1:5432"];
     const all = new AggregateError(both.map((text) => coded(text, "ECONNREFUSED")));
-    const told = describeConnectFailure(Object.assign(all, { code: "ECONNREFUSED" }), "localhost:5432");
-    expect(told).toBeInstanceOf(ConnectionLost);
-    expect((told as Error).message).toBe(
-      `cannot connect to localhost:5432: ${both.join(", ")}; nothing listens there: is PostgreSQL running, and is this its port?`,
+    const failure = describeConnectFailure(Object.assign(all, { code: "ECONNREFUSED" }), "localhost:5432");
+    expect(failure).toBeInstanceOf(ConnectionLost);
+    expect((failure as Error).message).toBe(
+      `cannot connect to localhost:5432: ${both.join(", ")}; no server listens there: is PostgreSQL running, and is this its port?`,
     );
     expect(describeConnectFailure(coded("getaddrinfo ENOTFOUND nowhere", "ENOTFOUND"), "nowhere")).toMatchObject({
       message: expect.stringContaining("there is no host of this name") as string,
@@ -31,13 +31,13 @@ describe("a connection that cannot be made", () => {
     ["28000", "pg_hba.conf"],
     ["3D000", "create it"],
     ["42501", "may not connect"],
-  ])("is refused with %s, and that is told as such", (code, hint) => {
-    const told = refused(code);
-    expect(told).toBeInstanceOf(CarillonError);
-    expect(told).toMatchObject({ code: "database_refused", message: expect.stringContaining(hint) as string });
+  ])("is reported as a refusal with a hint after %s", (code, hint) => {
+    const failure = refused(code);
+    expect(failure).toBeInstanceOf(CarillonError);
+    expect(failure).toMatchObject({ code: "database_refused", message: expect.stringContaining(hint) as string });
   });
 
-  it("stays what it is, where the server said something else", () => {
+  it("passes another error of the server on unchanged", () => {
     expect(refused("57P03")).toBeInstanceOf(DatabaseError);
   });
 });

@@ -16,7 +16,7 @@ describe("hostUrls", () => {
     ]);
   });
 
-  it("takes the last @ before the hosts for the end of the password", () => {
+  it("treats the last @ before the hosts as the end of the password", () => {
     expect(hostUrls("postgres://u:p@ss,word@a,b/app")).toEqual([
       "postgres://u:p@ss,word@a/app",
       "postgres://u:p@ss,word@b/app",
@@ -24,7 +24,7 @@ describe("hostUrls", () => {
   });
 
   it.each(["postgres:///app", "postgres://a", "postgres://u@%2Fvar%2Frun/app", "postgres://a?user=u"])(
-    "takes %s",
+    "accepts %s",
     (url) => {
       expect(hostUrls(url)).toEqual([url]);
     },

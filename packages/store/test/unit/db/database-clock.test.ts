@@ -9,7 +9,7 @@ interface Answer {
   readonly rowCount: number;
 }
 
-/** A server whose clock is ahead of our monotonic one by `aheadMs`; the way there and back take what the test says. */
+/** A server whose clock is ahead of our monotonic one by `aheadMs`; the test sets how long each direction takes. */
 class FakeServer implements Queryable {
   readonly #time: ManualClock;
   aheadMs = 1_700_000_000_000;
@@ -55,7 +55,7 @@ describe("DatabaseClock", () => {
     expect(steps).toEqual([]);
   });
 
-  it("is not misled by slow, lopsided answers", async () => {
+  it("is not misled by slow responses with unequal directions", async () => {
     const { clock, server, errorMs, steps } = await setUp();
     server.thereMs = 400;
     for (let i = 0; i < 5; i++) await clock.tick();
@@ -75,7 +75,7 @@ describe("DatabaseClock", () => {
   });
 
   it.each([3_600_000, -3_600_000, 50])(
-    "follows a step of the database's clock by %d ms at the next tick, and tells",
+    "follows a step of the database's clock by %d ms at the next tick, and reports it",
     async (byMs) => {
       const { clock, server, errorMs, steps } = await setUp();
       server.aheadMs += byMs;

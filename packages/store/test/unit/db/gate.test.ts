@@ -9,10 +9,10 @@ const setUp = (size: number, maxWaiting = 10) => {
 };
 
 describe("Gate", () => {
-  it("admits as many as its size, then one for each that leaves, in order of arrival", async () => {
+  it("admits as many callers as its size, then one for each that leaves, in the order of their calls", async () => {
     const { gate } = setUp(2);
     const entered: number[] = [];
-    for (const who of [1, 2, 3, 4]) void gate.enter(1_000).then(() => entered.push(who));
+    for (const caller of [1, 2, 3, 4]) void gate.enter(1_000).then(() => entered.push(caller));
     await settled();
     expect(entered).toEqual([1, 2]);
     gate.leave();
@@ -26,26 +26,26 @@ describe("Gate", () => {
     expect({ inside: gate.inside, waiting: gate.waiting }).toEqual({ inside: 0, waiting: 0 });
   });
 
-  it("refuses who waited too long, and gives the place to the next one", async () => {
+  it("refuses a caller that waited too long, and admits the next one", async () => {
     const { gate, time } = setUp(1);
     await gate.enter(0);
-    const impatient = gate.enter(100).catch((error: unknown) => error);
-    const patient = gate.enter(1_000);
+    const early = gate.enter(100).catch((error: unknown) => error);
+    const late = gate.enter(1_000);
     await pass(time, 100);
-    expect(await impatient).toMatchObject({ code: "overloaded" });
+    expect(await early).toMatchObject({ code: "overloaded" });
     gate.leave();
-    await patient;
+    await late;
     expect(gate.inside).toBe(1);
   });
 
-  it("refuses at once when too many wait", async () => {
+  it("refuses a caller at once when too many wait", async () => {
     const { gate } = setUp(1, 1);
     await gate.enter(0);
     void gate.enter(1_000);
     await expect(gate.enter(1_000)).rejects.toMatchObject({ code: "overloaded" });
   });
 
-  it("leaves no timer behind for who was admitted or refused", async () => {
+  it("leaves no timer for a caller that was admitted or refused", async () => {
     const { gate, time } = setUp(1);
     await gate.enter(0);
     const admitted = gate.enter(1_000);

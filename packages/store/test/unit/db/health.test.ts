@@ -11,7 +11,7 @@ const setUp = () => {
   const health = new Health({
     probe: async () => {
       server.probes++;
-      if (!server.reachable) throw new Error("nobody home");
+      if (!server.reachable) throw new Error("no server");
     },
     clock: time,
     timers: time,
@@ -22,7 +22,7 @@ const setUp = () => {
 };
 
 describe("Health", () => {
-  it("stays up when a suspicion proves wrong", async () => {
+  it("stays up when the probe succeeds", async () => {
     const { health, events } = setUp();
     health.suspect();
     await settled();
@@ -38,11 +38,11 @@ describe("Health", () => {
     expect(health.state).toBe("down");
     expect(events.map(({ type }) => type)).toEqual(["database.down"]);
     expect(() => health.assertUp()).toThrow(
-      expect.objectContaining({ code: "database_unavailable", message: expect.stringContaining("nobody home") }),
+      expect.objectContaining({ code: "database_unavailable", message: expect.stringContaining("no server") }),
     );
   });
 
-  it("probes with growing pauses until the database is back, and tells how long it was away", async () => {
+  it("probes with growing pauses until the database is back, and reports how long it was away", async () => {
     const { health, events, server, time } = setUp();
     server.reachable = false;
     health.suspect();
@@ -59,14 +59,14 @@ describe("Health", () => {
     expect(time.pending).toBe(0);
   });
 
-  it("probes once for many suspicions", async () => {
+  it("probes once for many failed connections", async () => {
     const { health, server } = setUp();
     for (let i = 0; i < 100; i++) health.suspect();
     await settled();
     expect(server.probes).toBe(1);
   });
 
-  it("stops probing, wakes who waits and refuses calls once closed", async () => {
+  it("stops probing, wakes waiting callers and refuses calls once it is closed", async () => {
     const { health, server, time } = setUp();
     server.reachable = false;
     health.suspect();

@@ -29,7 +29,7 @@ const ports: NotifierPorts = {
 };
 
 describe("Notifier", () => {
-  it("waits for the end of the turn, so that what becomes claimable together is told together", async () => {
+  it("sends at the end of the turn, so that runs that become claimable together need one statement", async () => {
     const target = new HeldTarget();
     const turn: (() => void)[] = [];
     const notifier = new Notifier(target, { ...ports, soon: (work) => turn.push(work) });
@@ -46,7 +46,7 @@ describe("Notifier", () => {
     ]);
   });
 
-  it("sends at once, then what gathered meanwhile in one statement, equal hints once", async () => {
+  it("sends at once, then all hints that were added meanwhile in one statement, equal hints once", async () => {
     const target = new HeldTarget();
     const notifier = new Notifier(target, ports);
     for (const payload of ["a", "b", "b", "c", "b"]) notifier.send("x", payload);
@@ -62,7 +62,7 @@ describe("Notifier", () => {
     ]);
   });
 
-  it("lets hints that can wait gather until the rest is over", async () => {
+  it("collects hints that can wait until the pause is over", async () => {
     const target = new HeldTarget();
     const resting: (() => void)[] = [];
     const rest = () => new Promise<void>((resolve) => resting.push(resolve));
@@ -82,8 +82,8 @@ describe("Notifier", () => {
     ]);
   });
 
-  it.each(["during the rest", "while one is sent"])(
-    "does not rest for a hint that cannot wait and comes %s",
+  it.each(["during the pause", "while a statement is in progress"])(
+    "does not delay an urgent hint that is added %s",
     async (when) => {
       const target = new HeldTarget();
       const rest = (signal: AbortSignal) =>
@@ -104,7 +104,7 @@ describe("Notifier", () => {
     },
   );
 
-  it("asks a hint that gathers for its payloads when it is sent, and once", async () => {
+  it("calls the function of a hint when it is sent, and once", async () => {
     const target = new HeldTarget();
     const notifier = new Notifier(target, ports);
     let lowest = 9;
@@ -119,7 +119,7 @@ describe("Notifier", () => {
     expect(target.sent).toHaveLength(2);
   });
 
-  it("only reports a failure, and goes on", async () => {
+  it("reports a failure as an event and sends later hints", async () => {
     const events: DatabaseEvent[] = [];
     const target = new HeldTarget();
     const notifier = new Notifier(target, { ...ports, onEvent: (event) => events.push(event) });
@@ -133,7 +133,7 @@ describe("Notifier", () => {
     expect(target.sent).toHaveLength(2);
   });
 
-  it("drops hints rather than let them pile up", async () => {
+  it("drops hints beyond its bound", async () => {
     const target = new HeldTarget();
     const notifier = new Notifier(target, ports);
     for (let i = 0; i < 5_000; i++) notifier.send("x", String(i));

@@ -19,7 +19,7 @@ describe("the budget of connections", () => {
     expect(Math.min(pool, hot, reserved, direct)).toBeGreaterThanOrEqual(1);
   });
 
-  it("of three keeps one for LISTEN and shares the others", () => {
+  it("of three keeps one for LISTEN and uses the others as the pool", () => {
     expect(spendBudget(3)).toEqual({ pool: 2, hot: 0, reserved: 0, direct: 1 });
   });
 
@@ -39,7 +39,7 @@ describe("resolveOptions", () => {
     expect(Math.max(defaultTimeouts.hotStatementMs, defaultTimeouts.transactionMs)).toBeLessThan(5_000);
   });
 
-  it("wants either a URL or a pool", () => {
+  it("refuses options with both a URL and a pool, or with neither", () => {
     const refusal = expect.objectContaining({ code: "database_url_invalid" });
     expect(() => resolveOptions(options({}))).toThrow(refusal);
     expect(() => resolveOptions(options({ url: "postgres://a/b", pool: new Pool() }))).toThrow(refusal);

@@ -32,7 +32,7 @@ describe("parseTimestamp", () => {
     expect(parseTimestamp("-infinity")).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it.each(["11/12/2026 08:30:00 UTC", "2026-11-12 08:30:00", ""])("refuses %j rather than guess", (text) => {
+  it.each(["11/12/2026 08:30:00 UTC", "2026-11-12 08:30:00", ""])("refuses %j", (text) => {
     expect(() => parseTimestamp(text)).toThrow(/DateStyle/);
   });
 
@@ -42,7 +42,7 @@ describe("parseTimestamp", () => {
       expect(parseTimestamp(timestampParam(one).replace("T", " ").replace("Z", "+00"))).toBe(one);
   });
 
-  it("is given whole milliseconds by timestampParam, rounded towards 1970 as a Date would", () => {
+  it("gets whole milliseconds from timestampParam, rounded towards 1970 as a Date does", () => {
     const instants = [1_763_000_000_000.9, 1_763_000_000_000.1, 1_763_000_000_001, -0.5, -1.5];
     for (const one of instants) expect(timestampParam(one)).toBe(new Date(one).toISOString());
   });
@@ -91,7 +91,7 @@ describe("parsers of query results", () => {
     expect(jsonParam([1, "a"])).toBe('[1,"a"]');
   });
 
-  it("replaces what jsonb refuses, and nothing else", () => {
+  it("replaces only the characters that jsonb refuses", () => {
     const odd = {
       nul: "a\u0000b",
       high: "\ud800",

@@ -19,7 +19,7 @@ describe("qualify", () => {
     );
   });
 
-  it("leaves other names that contain the word alone", () => {
+  it("leaves other names that contain carillon alone", () => {
     const sql = "select my_carillon.a, x.carillon.b, carillons.c, carillon from carillon_x.d";
     expect(qualify(sql, "other")).toBe(sql);
   });

@@ -5,7 +5,7 @@ import { segmentsOf, splitStatements } from "../../../src/sql/sql-text.js";
 const kinds = (sql: string): string[] => segmentsOf(sql).map(({ kind, text }) => `${kind}:${text}`);
 
 describe("segmentsOf", () => {
-  it("gives back the whole text when its segments are joined", () => {
+  it("returns segments that are the whole text when joined", () => {
     const pieces = fc.constantFrom("'", '"', "--", "\n", "/*", "*/", "$$", "$a$", "e'", "\\", "x", ";", "''", "a$$");
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
@@ -41,7 +41,7 @@ describe("segmentsOf", () => {
     expect(kinds("$f$ a $$ ' $g$ $f$ b")).toEqual(["dollar:$f$ a $$ ' $g$ $f$", "code: b"]);
   });
 
-  it("sees no dollar quote in a parameter or inside a name", () => {
+  it("finds no dollar quote in a parameter or inside a name", () => {
     expect(kinds("select $1, a$b$c, $2")).toEqual(["code:select $1, a$b$c, $2"]);
   });
 });
@@ -56,7 +56,7 @@ describe("splitStatements", () => {
     ]);
   });
 
-  it("takes comments alone for no statement", () => {
+  it("returns no statement for comments alone", () => {
     expect(splitStatements("-- no-transaction\n;; /* nothing */ ;\n")).toEqual([]);
   });
 });

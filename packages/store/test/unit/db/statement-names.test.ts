@@ -12,7 +12,7 @@ describe("StatementNames", () => {
     expect(new StatementNames(mode, () => undefined).usable(direct)).toBe(usable);
   });
 
-  it("gives up under auto once the server keeps losing them, and tells once", () => {
+  it("turns names off under auto once the server keeps losing them, with one event", () => {
     const events: DatabaseEvent[] = [];
     const names = new StatementNames("auto", (event) => events.push(event));
     names.countLost();

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseStatementFile } from "../../../src/sql/statement-file.js";
 import {
   type Statements,
   collectSources,
   makeStatements,
-  numberParameters,
+  parseStatementFile,
   readStatementSources,
 } from "../../../src/sql/statements.js";
 
@@ -13,7 +12,6 @@ const file = `-- What this file is about.
 -- name: run.claim
 -- purpose: takes queued runs
 --          for one session
--- params: $1 lane int
 -- fence: none
 select 1
 -- a comment of the body
@@ -21,7 +19,6 @@ from carillon.run;
 
 -- name: run.read
 -- purpose: reads
--- params: none
 select 2
 `;
 
@@ -31,7 +28,6 @@ describe("parseStatementFile", () => {
     expect(claim?.name).toBe("run.claim");
     expect(Object.fromEntries(claim?.header ?? [])).toEqual({
       purpose: "takes queued runs for one session",
-      params: "$1 lane int",
       fence: "none",
     });
     expect(claim?.text).toBe("select 1\n-- a comment of the body\nfrom carillon.run");
@@ -51,30 +47,19 @@ describe("the statements of this package", () => {
   });
 
   it.each(sources.map(({ name, header, text }) => [name, { header, text }] as const))(
-    "%s says its purpose and its params, is named entity.verb and is written for the schema carillon",
+    "%s has a purpose, a fence if it writes, only named parameters, and a name of the form entity.verb",
     (name, { header, text }) => {
       expect(name).toMatch(/^[a-z_]+\.[a-z_0-9]+$/);
       expect(header.get("purpose")).toMatch(/\S/);
-      expect(header.get("params")).toMatch(/\S/);
       expect(/^\s*(insert|update|delete)\b/.test(text) && !header.has("fence")).toBe(false);
-      expect(text).not.toMatch(/;\s*$/);
-    },
-  );
-
-  it.each(sources.map(({ name, header, text }) => [name, { header, text }] as const))(
-    "%s lists every parameter that it uses in its header, and no other",
-    (name, { header, text }) => {
-      const used = new Set([...text.matchAll(/\$(\d+)\b/g)].map(([, number]) => `$${number}`));
-      for (const param of numberParameters(name, text).params) used.add(`:${param}`);
-      const listed = [...(header.get("params") ?? "").matchAll(/\$\d+\b|(?<![\w:]):[a-z_][a-z0-9_]*/g)].map(String);
-      expect([...new Set(listed)].sort()).toEqual([...used].sort());
+      expect(text).not.toMatch(/;\s*$|\$\d/);
     },
   );
 });
 
 describe("named parameters", () => {
   const statement = (text: string) =>
-    makeStatements([{ name: "run.find", header: new Map(), text }], "one").get("run.find");
+    makeStatements([{ name: "test.find", header: new Map(), text }], "one").get("test.find");
 
   it("are numbered in the order of their first appearance", () => {
     const found = statement("select :id::uuid, :from_ms where id = :id");
@@ -91,7 +76,7 @@ describe("named parameters", () => {
     expect(statement(text).text).toBe(text);
   });
 
-  it("do not mix with numbered ones", () => {
+  it("are refused beside numbered ones", () => {
     expect(() => statement("select :id, $1")).toThrow("both named and numbered");
   });
 });
@@ -100,7 +85,7 @@ describe("makeStatements", () => {
   const from = (files: Record<string, string>, schema = "one"): Statements =>
     makeStatements(collectSources(new Map(Object.entries(files))), schema);
 
-  it("puts the configured schema into the text, and so another prepared name", () => {
+  it("makes the text and the prepared name for the configured schema", () => {
     const one = from({ "run.sql": file }).get("run.claim");
     const other = from({ "run.sql": file }, "other").get("run.claim");
     expect(one.text).toContain('from "one".run');
@@ -108,9 +93,9 @@ describe("makeStatements", () => {
     expect(one.prepared).not.toBe(other.prepared);
   });
 
-  it("keeps prepared names within the 63 bytes that PostgreSQL has for them", () => {
+  it("keeps prepared names within the 63 bytes that PostgreSQL allows", () => {
     const name = `entity.${"x".repeat(80)}`;
-    const statements = from({ "a.sql": `-- name: ${name}\n-- purpose: a\n-- params: none\nselect 1` });
+    const statements = from({ "a.sql": `-- name: ${name}\n-- purpose: a\nselect 1` });
     expect(statements.get(name).prepared.length).toBeLessThanOrEqual(63);
   });
 
@@ -122,10 +107,9 @@ describe("makeStatements", () => {
     expect(() => from({ "a.sql": file, "b.sql": file })).toThrow(/run\.claim is already in a\.sql/);
   });
 
-  it("puts a part into every statement that names it, with the indent of its line", () => {
-    const part = "-- part: run.conditions\n-- purpose: which\n-- params: $1 int\nid = $1\nand true";
-    const statement =
-      "-- name: run.find\n-- purpose: finds\n-- params: $1 int\nselect 1\nwhere\n  --+ run.conditions\nlimit 1";
+  it("inserts a part into every statement that names it, with the indent of its line", () => {
+    const part = "-- part: run.conditions\n-- purpose: which\nid = :id\nand true";
+    const statement = "-- name: run.find\n-- purpose: finds\nselect 1\nwhere\n  --+ run.conditions\nlimit 1";
     const statements = from({ "a.sql": statement, "b.sql": part });
     expect(statements.names).toEqual(["run.find"]);
     expect(statements.get("run.find").text).toBe("select 1\nwhere\n  id = $1\n  and true\nlimit 1");

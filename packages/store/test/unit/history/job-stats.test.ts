@@ -5,8 +5,8 @@ const end = (over: Partial<EndOfRun>): EndOfRun => {
   return { status: "succeeded", attempt: 1, at: 1_000, durationMs: 10, lagMs: 0, ...over };
 };
 
-describe("how the runs of a job went", () => {
-  it("is nothing where none has ended", () => {
+describe("the statistics of a job", () => {
+  it("are empty if no run has ended", () => {
     expect(statsOf([])).toMatchObject({
       finished: 0,
       firstAt: null,
@@ -16,7 +16,7 @@ describe("how the runs of a job went", () => {
     });
   });
 
-  it("counts by how they ended, and takes times from those that succeeded", () => {
+  it("count runs by status, and take durations from those that succeeded", () => {
     const ends = [
       end({ at: 3_000, durationMs: 30, lagMs: 4 }),
       end({ at: 1_000, durationMs: 10, lagMs: 2, attempt: 2 }),

@@ -3,7 +3,7 @@ import type { Queryable } from "../../../src/db/queryable.js";
 import { claimStore } from "../../../src/dispatch/claim-store.js";
 import type { Statements } from "../../../src/sql/statements.js";
 
-it("what reads all live runs goes where nothing hot waits behind it", async () => {
+it("the read of all live runs uses a connection without hot statements", async () => {
   const sent: string[] = [];
   const over = (way: string): Queryable => {
     const query = async ({ text }: { text: string }) => {
@@ -12,9 +12,9 @@ it("what reads all live runs goes where nothing hot waits behind it", async () =
     };
     return { query };
   };
-  const statements = { get: (text: string) => ({ text }) } as unknown as Statements;
+  const statements = { get: (text: string) => ({ text, values: Object.values }) } as unknown as Statements;
   const claims = claimStore(over("hot"), statements, over("slow"));
   await claims.held(["s"]);
   await claims.heldAmong("s", ["r"]);
-  expect(sent).toEqual(["slow run.held", "hot run.recall"]);
+  expect(sent).toEqual(["slow run.held", "hot run.held_among"]);
 });

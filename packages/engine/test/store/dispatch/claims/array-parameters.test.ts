@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bigintArray,
-  columns,
+  namedColumns,
   float8Array,
   intArray,
   smallintArray,
@@ -25,7 +25,8 @@ const statement = {
 };
 
 async function sent(rows: readonly Row[]): Promise<unknown[]> {
-  const values = columns(rows, [(row) => row[0], (row) => row[1], (row) => row[2]]);
+  const byName = namedColumns(rows, { texts: (row) => row[0], numbers: (row) => row[1], truths: (row) => row[2] });
+  const values = Object.values(byName);
   const answer = await harness.db.query<{ t: unknown; n: unknown; b: unknown }>(statement, values);
   return answer.rows.map(({ t, n, b }) => [t, n, b]);
 }

@@ -55,25 +55,25 @@ const bothIds = ({ low, high }: Pair): unknown[] => [[high, low]];
 const cases: readonly Case[] = [
   { statement: "run.end_stopped", table: "run", rows: () => runsWith("cancel_reason = 'asked'"), values: bothIds },
   {
-    statement: "dedupe.end_left",
+    statement: "dedupe.end_replaced",
     table: "run",
     rows: () => runsWith("owner = null"),
     values: (pair) => [...bothIds(pair), [1, 1]],
   },
   {
-    statement: "settlement.admit_runs",
+    statement: "job_transaction.admit_runs",
     table: "run",
     rows: () => runsWith("state = 'blocked', state_reason = 'overlap'"),
     values: bothIds,
   },
   {
-    statement: "settlement.hold_untracked",
+    statement: "job_transaction.lock_untracked_runs",
     table: "run",
     rows: () => runsWith(`untracked = true, job_id = '${job}'`),
     values: () => [job, 2],
   },
   {
-    statement: "limit.stop",
+    statement: "limit.cancel_waiting",
     table: "run",
     rows: () => runsWith(`state = 'blocked', limits = '${gate}'`),
     values: () => [[gate]],

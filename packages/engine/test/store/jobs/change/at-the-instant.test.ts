@@ -36,7 +36,7 @@ const changes: Readonly<Record<string, (id: string) => Promise<JobView>>> = {
 };
 const newPayload: Readonly<Record<string, string>> = { edit: "new", "edit of the rule": "new", rollback: "first" };
 
-/** due.fire writes the first, a settlement the second. */
+/** due.fire writes the first, a job transaction the second. */
 const overlaps = ["skip", "queue_one"] as const;
 const cases = Object.keys(changes).flatMap((kind) => overlaps.map((overlap) => [kind, overlap] as const));
 

@@ -7,7 +7,7 @@ import { JobPauser, PauseExpiry } from "../../../../src/jobs/change/job-pauser.j
 import type { Queryable } from "@carillon/store";
 import type { JobUnitOfWork } from "../../../../src/jobs/transaction/job-unit-of-work.js";
 import { memoryFireStore, memoryUnitOfWork } from "../../../../src/scheduler/memory/memory-fire-store.js";
-import { memoryChanges } from "../../../../src/scheduler/memory/memory-settlement.js";
+import { memoryChanges } from "../../../../src/scheduler/memory/memory-job-transaction.js";
 import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
 import { DueRules } from "../../../../src/schedules/due-rules.js";
 import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";

@@ -1,5 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import { endRun } from "../../../../src/scheduler/memory/memory-settlement.js";
+import { endRun } from "../../../../src/scheduler/memory/memory-job-transaction.js";
 import type { MemoryRun, MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
 import { secondMs } from "../draw/year.js";
 import type { Agenda } from "./agenda.js";

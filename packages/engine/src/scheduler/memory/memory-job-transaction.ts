@@ -3,8 +3,8 @@ import type { JobChangeStore, JobTransactionReads, JobTransactionWrites, NewJobR
 import type { FireStore } from "../../schedules/fire-store.js";
 import { type MemoryJob, type MemoryRun, type MemoryTables, refusePoisoned } from "./memory-tables.js";
 
-/** The reads of a settlement. The tables run one transaction at a time, so that a lock is a look at who else holds the row. */
-export function memorySettlementReads(tables: MemoryTables): JobTransactionReads {
+/** The reads of a job transaction. The tables run one transaction at a time, so a lock only checks whether another transaction holds the row. */
+export function memoryJobTransactionReads(tables: MemoryTables): JobTransactionReads {
   const free = (jobIds: readonly string[]): string[] =>
     jobIds.filter((id) => tables.jobs.has(id) && !tables.locked.has(id)).toSorted();
   return {
@@ -73,7 +73,7 @@ function isAdmissible(tables: MemoryTables, jobId: string): boolean {
   return job !== undefined && job.due.runIds.every((id) => (tables.runs.get(id)?.state ?? "blocked") === "blocked");
 }
 
-export function memorySettlementWrites(tables: MemoryTables): JobTransactionWrites {
+export function memoryJobTransactionWrites(tables: MemoryTables): JobTransactionWrites {
   return {
     async insertRuns(_tx, runs) {
       for (const { jobId } of runs) refusePoisoned(tables, jobId);
