@@ -138,10 +138,10 @@ function faultEffectsOf(
 ): Omit<FaultEffects, "falseReports" | "refusedResults"> {
   const guarded = mutants.flatMap(({ guardedBy }) => guardedBy ?? []);
   return {
-    refusedWrites: cluster.count("write.refused"),
-    refusedBy: Object.fromEntries(guarded.map((name) => [name, cluster.count(`write.refused ${name}`)])),
+    refusedWrites: cluster.count("write.fenced"),
+    refusedBy: Object.fromEntries(guarded.map((name) => [name, cluster.count(`write.fenced ${name}`)])),
     movedShards,
-    rescuedRuns: cluster.count("run.rescued"),
+    rescuedRuns: cluster.count("runs.rescued"),
     unexpectedExits: cluster.unexpectedExits,
     stalls,
   };

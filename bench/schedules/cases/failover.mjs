@@ -72,7 +72,7 @@ async function killDuringHerd({ reader, victim, count, nominal }) {
 }
 
 function readTakeoverMs(survivor) {
-  const durations = survivor.logged("shards.taken_over").map((line) => line.durationMs);
+  const durations = survivor.logged("shards.taken_over").map((line) => line.takeoverMs);
   return durations.find((value) => typeof value === "number") ?? null;
 }
 

@@ -45,7 +45,7 @@ export {
   type UpstreamRun,
   type WorkerSettings,
 } from "@carillon/worker";
-export type { AppEvent } from "./sdk/library-app.js";
+export type { AppEvent } from "./sdk/app-events.js";
 export { carillon } from "./sdk/carillon.js";
 export type { LibraryApp, TransactionOptions } from "./sdk/library-app.js";
 export type { LibraryOptions, Role } from "./sdk/library-options.js";

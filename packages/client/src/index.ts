@@ -11,4 +11,10 @@ export { ApiError, type ApiErrorCode, problemError, ServerUnreachable } from "./
 export type { EventCalls, EventNews, FollowOptions } from "./events.js";
 export type { CallOptions, ClientOptions } from "./transport.js";
 export type { Job, JobCreate, RetryRequest, Run, RunCreate, TaskDefaults } from "@carillon/contract";
-export type { WorkerHeard, WorkerNote, WorkerNoted, WorkerPolled, WorkerRegistered } from "@carillon/contract";
+export type {
+  StateRequest,
+  WorkerHeartbeatAnswer,
+  WorkerPollAnswer,
+  WorkerRegistered,
+  WorkerStateAnswer,
+} from "@carillon/contract";

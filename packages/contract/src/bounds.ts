@@ -64,8 +64,8 @@ export const workerLimits = {
   pollBytes: 16_777_216,
   errorLength: 16_384,
   /** Notes of one call, and its size: values are JSON text inside JSON. */
-  notes: 200,
-  noteBytes: 4_194_304,
+  stateRequests: 200,
+  stateBytes: 4_194_304,
   /** A year: a longer time is a mistake. */
   agoMs: 31_622_400_000,
 } as const;

@@ -68,7 +68,7 @@ export {
 } from "./resources/dead-letter.js";
 export type { Callback, RefuseTarget } from "./resources/end-callback.js";
 export type { ErrorGroup, ErrorGroupList, ErrorGroupQuery } from "./resources/error-group.js";
-export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./resources/event.js";
+export type { Event, EventQuery, EventReset, EventType } from "./resources/event.js";
 export type { Forecast, ForecastQuery } from "./resources/forecast.js";
 export {
   type BatchResult,
@@ -192,12 +192,12 @@ export {
   type WebhookRotate,
   type WebhookWithSecret,
 } from "./resources/webhook.js";
-export { readNotes, type WorkerNote, type WorkerNoted } from "./resources/worker-note.js";
+export { readStateRequests, type StateRequest, type WorkerStateAnswer } from "./resources/worker-state.js";
 export {
   type PollBody,
   readPoll,
   type WorkerPoll,
-  type WorkerPolled,
+  type WorkerPollAnswer,
   type WorkerResult,
 } from "./resources/worker-poll.js";
 export {
@@ -206,7 +206,7 @@ export {
   readHeartbeat,
   readRegistration,
   readRelease,
-  type WorkerHeard,
+  type WorkerHeartbeatAnswer,
   type WorkerHeartbeat,
   type WorkerRegister,
   type WorkerRegistered,

@@ -67,7 +67,7 @@ import {
   testWebhook,
   updateWebhook,
 } from "./resources/webhook.js";
-import { noteRuns } from "./resources/worker-note.js";
+import { exchangeState } from "./resources/worker-state.js";
 import { pollWorker } from "./resources/worker-poll.js";
 import { closeWorker, heartbeatWorker, registerWorker, releaseRuns } from "./resources/worker-protocol.js";
 import {
@@ -182,7 +182,7 @@ export const operations = {
   registerWorker,
   pollWorker,
   heartbeatWorker,
-  noteRuns,
+  exchangeState,
   releaseRuns,
   closeWorker,
   getLivez,

@@ -200,6 +200,22 @@ export {
   rankOf,
 } from "./rank/rank.js";
 export { Template, type TemplateOptions } from "./template/template.js";
+export {
+  type EventData,
+  type EventField,
+  type EventFieldName,
+  eventGroups,
+  eventList,
+  type EventType,
+  eventTypes,
+  isRunEnd,
+  priorityClasses,
+  type PriorityClass,
+  type ListedEvent,
+  runEndEvents,
+  type RunEndEvent,
+  unknownEventText,
+} from "./event/events.js";
 export { similarWord, slipsBetween } from "./spelling/similar-word.js";
 export { type CallbackAnswer, callbackOutcome, callbackSessionId, callbackTimeoutOutcome } from "./run/assignment.js";
 export { deadlineError, named, timeoutOutcome } from "./run/assignment.js";

@@ -8,7 +8,7 @@ export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { Engine, type EngineLoad } from "./engine.js";
 export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
-export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
+export type { DiagnosticEvent, EngineEvent, OnEngineEvent } from "./events.js";
 export type { FireStore } from "./schedules/fire-store.js";
 export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
 export { checkConditions } from "./dependencies/conditions.js";

@@ -1,13 +1,5 @@
-import {
-  CarillonError,
-  type EnqueueSpec,
-  type IdPrefix,
-  type Instant,
-  formatId,
-  shownId,
-  systemTimers,
-} from "@carillon/core";
-import type { DatabaseEvent, Engine, EngineEvent, TransactionQuery } from "@carillon/engine";
+import { CarillonError, type EnqueueSpec, type Instant, formatId, runEndEvents, systemTimers } from "@carillon/core";
+import type { Engine, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
   type EnqueueItem,
@@ -18,12 +10,19 @@ import {
   type ScheduleOptions,
   type Scheduled,
   type TaskReference,
-  type WorkerEvent,
   WorkerGroup,
   type WorkerSettings,
   enqueueTraced,
   jobRequest,
 } from "@carillon/worker";
+import {
+  type AppEvent,
+  type AppEventType,
+  type AppListener,
+  checkEventTypes,
+  shownEvent,
+  type SourceEvent,
+} from "./app-events.js";
 import type { RunningEngine } from "./library-engine.js";
 import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
 
@@ -127,7 +126,7 @@ export class LibraryApp implements Producer {
     const { engine, database } = await this.#start();
     const tasks = settings.tasks.map(({ name }) => name);
     let ended = 0;
-    const stopCounting = this.on("run.finished", (event) => {
+    const stopCounting = this.on(Object.values(runEndEvents), (event) => {
       if (tasks.includes(event.task)) ended++;
     });
     try {
@@ -141,12 +140,17 @@ export class LibraryApp implements Producer {
     return ended;
   }
 
-  /** Returns a function that removes the listener. */
-  on<Type extends AppEvent["type"]>(type: Type, listener: AppListener<Type>): () => void {
-    const listeners = this.#listeners.get(type) ?? new Set();
-    this.#listeners.set(type, listeners);
-    listeners.add(listener as (event: AppEvent) => void);
-    return () => void listeners.delete(listener as (event: AppEvent) => void);
+  /** Calls the listener for each event of this type, or of these types. Returns a function that removes the listener. */
+  on<Type extends AppEventType>(types: Type | readonly Type[], listener: AppListener<Type>): () => void {
+    const wanted = checkEventTypes(types);
+    const added = listener as (event: AppEvent) => void;
+    for (const type of wanted) {
+      const listeners = this.#listeners.get(type) ?? new Set();
+      this.#listeners.set(type, listeners.add(added));
+    }
+    return () => {
+      for (const type of wanted) this.#listeners.get(type)?.delete(added);
+    };
   }
 
   /** Lets runs end, gives back the rest, and releases the shards. A pool of the application stays open. */
@@ -178,36 +182,12 @@ export class LibraryApp implements Producer {
     return startLibraryEngine(this.#options, this.#emit);
   }
 
-  readonly #emit = (event: AppEvent): void => {
+  readonly #emit = (event: SourceEvent): void => {
     const listeners = this.#listeners.get(event.type);
     if (listeners === undefined || listeners.size === 0) return;
     const shown = shownEvent(event);
     for (const listener of listeners) listener(shown);
   };
-}
-
-/** The events of an app with the engine inside. Ids have their prefixes: run_…, job_…. */
-export type AppEvent = EngineEvent | WorkerEvent | DatabaseEvent;
-
-export type AppListener<Type extends AppEvent["type"]> = (event: Extract<AppEvent, { type: Type }>) => void;
-
-const prefixes: Readonly<Record<string, IdPrefix>> = {
-  runId: "run",
-  jobId: "job",
-  nodeId: "node",
-  sessionId: "wrk",
-  backfillId: "bkf",
-};
-
-/** The engine's own events have bare UUIDs. */
-function shownEvent(event: AppEvent): AppEvent {
-  const shown: Record<string, unknown> = { ...event };
-  for (const [name, prefix] of Object.entries(prefixes)) {
-    const id = shown[name];
-    if (typeof id === "string") shown[name] = shownId(prefix, id);
-  }
-  if (event.type === "shards.taken_over") shown["from"] = shownId("node", event.from);
-  return shown as unknown as AppEvent;
 }
 
 export interface IdleOptions {

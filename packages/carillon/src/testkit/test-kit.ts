@@ -150,7 +150,7 @@ export class TestKit {
 
   /** Fires due jobs and lets handlers run until each has ended or waits on the kit's clock. */
   async #work(): Promise<void> {
-    const giveUpAt = systemClock.monotonic() + (this.#options.patienceMs ?? 5_000);
+    const giveUpAt = systemClock.monotonic() + (this.#options.timeoutMs ?? 5_000);
     for (;;) {
       await this.#schedule.tick();
       for (const run of this.#schedule.take()) this.#begin(run);
@@ -292,7 +292,7 @@ export interface TestKitOptions {
   /** From 0 to 1, for the jitter of retries; always the middle by default, so that a test sees the same each time. */
   readonly random?: () => number;
   /** How long a handler may wait for something that is not the kit's clock, in real time; 5 s by default. */
-  readonly patienceMs?: DurationMs;
+  readonly timeoutMs?: DurationMs;
 }
 
 export interface TestRunOptions {

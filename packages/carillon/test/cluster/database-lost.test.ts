@@ -27,7 +27,7 @@ describe("a database that is lost while the node serves", () => {
     await proxy.resume();
     await process.line(/the database is back/);
     expect((await call(`${url}/readyz`)).status).toBe(200);
-    await process.line(/"run.finished"/);
+    await process.line(/"run.succeeded"/);
     expect(await jobStatus(url, waiting)).toBe("completed");
 
     expect(await process.stop()).toEqual({ code: 0, signal: null });
@@ -39,7 +39,7 @@ describe("a database that is lost while the node serves", () => {
     const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir() });
     const { process, url } = await startServer(postgres.url, ["--shutdown-grace-period", "100ms"]);
     await createJob(url, { task: "sleep", payload: { for: "1h" } });
-    await process.line(/"run.claimed"/);
+    await process.line(/"run.started"/);
     await postgres.stop("immediate");
     await process.line(/the database is down/);
     expect(await process.stop()).toEqual({ code: 0, signal: null });

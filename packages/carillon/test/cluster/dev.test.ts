@@ -37,7 +37,7 @@ describe("carillon dev", () => {
       const [create = "", look = ""] = process.stdout.match(/^ {2}curl .*$/gm) ?? [];
       const created = JSON.parse((await run("sh", ["-c", create])).stdout);
       expect(created).toMatchObject({ task: "echo", payload: { hello: "world" } });
-      await process.line(/"run.finished"/);
+      await process.line(/"run.succeeded"/);
       const { runs } = JSON.parse((await run("sh", ["-c", look])).stdout);
       expect(runs).toMatchObject([{ job_id: created.id, status: "succeeded", output: { hello: "world" } }]);
       expect(process.stdout).toContain(dataDir);

@@ -10,7 +10,7 @@ const sleeper = (duration: string) => ({ task: "sleep", payload: { for: duration
 /** Creates runs and waits until all of them are on a worker. */
 async function startRuns(node: Awaited<ReturnType<typeof startDev>>, jobs: readonly object[]): Promise<string[]> {
   const ids = await Promise.all(jobs.map((job) => createJob(node.url, job)));
-  while (node.process.count(/"run.claimed"/) < jobs.length) await node.process.next();
+  while (node.process.count(/"run.started"/) < jobs.length) await node.process.next();
   return ids;
 }
 
@@ -21,7 +21,7 @@ describe("signals", () => {
     const short = await startRuns(node, [sleeper("1s"), sleeper("1s")]);
     const long = [await createJob(node.url, sleeper("1h")), await createJob(node.url, sleeper("1h"))];
     const waiting = await createJob(node.url, sleeper("1h"));
-    while (node.process.count(/"run.claimed"/) < 4) await node.process.next();
+    while (node.process.count(/"run.started"/) < 4) await node.process.next();
 
     node.process.killGroup("SIGINT");
     node.process.killGroup("SIGINT");
@@ -30,7 +30,7 @@ describe("signals", () => {
     expect(await processesAt(dataDir)).toEqual([]);
 
     const again = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace-period", "0s"]);
-    while (again.process.count(/"run.claimed"/) < 3) await again.process.next();
+    while (again.process.count(/"run.started"/) < 3) await again.process.next();
     for (const id of short) expect(await jobStatus(again.url, id)).toBe("completed");
     for (const id of [...long, waiting]) expect(await jobStatus(again.url, id)).toBe("running");
     await again.process.stop();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { eventTypes, type Event } from "@carillon/contract";
+import type { Event } from "@carillon/contract";
+import { eventTypes } from "@carillon/core";
 import { runCli } from "../../src/main.js";
 import { renderEvent } from "../../src/nouns/events.js";
 import { fakeIo } from "./fake-io.js";
@@ -72,7 +73,7 @@ const printedFields: Readonly<Record<string, readonly [Partial<Event>, string]>>
   queue: [{ queue: "q" }, "q"],
   task: [{ task: "mail.send" }, "mail.send"],
   worker: [{ worker_id: "wrk_1", worker: "w", runs: 3 }, "wrk_1  worker=w  runs=3"],
-  node: [{ node_id: "node_1", from_node_id: "node_2", shards: 4 }, "node_1  from_node_id=node_2  shards=4"],
+  shards: [{ node_id: "node_1", from_node_id: "node_2", shards: 4 }, "node_1  from_node_id=node_2  shards=4"],
 };
 
 it.each(eventTypes)("events tail prints %s with its subject, and no absent fields", (type) => {

@@ -1,7 +1,9 @@
-import { type Static, Type } from "typebox";
+import { type EventFieldName, eventGroups, eventTypes, priorityClasses } from "@carillon/core";
+import { type Static, type TSchema, Type } from "typebox";
 import {
   closed,
   Count,
+  described,
   JobName,
   Milliseconds,
   NameFilter,
@@ -13,59 +15,49 @@ import {
 } from "../fields.js";
 import { getErrors, type Operation } from "../operation.js";
 
-/** Types of events. The first word names what they happen to. */
-export const eventTypes = [
-  "run.fired",
-  "run.blocked",
-  "run.late",
-  "run.sla_breached",
-  "run.started",
-  "run.progress",
-  "run.retrying",
-  "run.snoozed",
-  "run.succeeded",
-  "run.failed",
-  "run.cancelled",
-  "job.created",
-  "job.updated",
-  "job.paused",
-  "job.resumed",
-  "job.cancelled",
-  "queue.updated",
-  "queue.paused",
-  "queue.resumed",
-  "task.defaults_changed",
-  "worker.lost",
-  "node.took_over",
-] as const;
-
 export const EventType = stringEnum(eventTypes);
 export type EventType = Static<typeof EventType>;
 
-/** The data of one event of the stream. */
-export const Event = object("Event", {
-  type: EventType,
-  at: Timestamp,
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : "";
+
+/** Every field of the events that core lists, with its name on the wire. */
+const eventFields = {
   job_id: Type.Optional(nullable(Type.String())),
   run_id: Type.Optional(Type.String()),
   task: Type.Optional(Type.String()),
   queue: Type.Optional(Type.String()),
-  scheduled_for: Type.Optional(Timestamp),
-  sla: Type.Optional(stringEnum(["start", "finish"], { description: "Which promise was not kept" })),
+  trigger: Type.Optional(
+    stringEnum(["schedule", "after"], { description: "Whether its own schedule or the end of another job fired it" }),
+  ),
+  priority_class: Type.Optional(
+    stringEnum(priorityClasses, { description: "The class in which the scheduler fired it" }),
+  ),
+  scheduled_for: Type.Optional(described(Timestamp, "The instant of its occurrence")),
+  sla: Type.Optional(stringEnum(["start", "finish"], { description: "The term of the SLA that was breached" })),
+  due_at: Type.Optional(described(Timestamp, "The instant until which the SLA required its start or end")),
   late_ms: Type.Optional(Milliseconds("How long after its time it fired, or after its SLA it started or ended")),
   waited_ms: Type.Optional(Milliseconds("How long it waited for a worker since it was due")),
   delay_ms: Type.Optional(Milliseconds("The time until the next attempt")),
+  timeout_ms: Type.Optional(Milliseconds("How long it waits for its callback")),
   duration_ms: Type.Optional(Milliseconds("The duration of its last attempt")),
+  fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "The progress, from 0 to 1" })),
+  text: Type.Optional(nullable(Text("The text that the handler gave with its progress"))),
+  reason: Type.Optional(Text("Why the job cannot fire")),
   worker_id: Type.Optional(Text("The worker that was declared lost")),
   worker: Type.Optional(Text("The name of the worker")),
-  runs: Type.Optional(Count("Runs that the worker had and that others get")),
+  runs: Type.Optional(Count("Runs that the worker had and that others get, up to 1,000")),
   node_id: Type.Optional(Text("The node that took over shards")),
   from_node_id: Type.Optional(Text("The node that was lost")),
   shards: Type.Optional(Count("Shards that it took over from that node")),
-  after_ms: Type.Optional(Milliseconds("Time since the last heartbeat of the lost node")),
-  fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  text: Type.Optional(nullable(Type.String())),
-});
+  takeover_ms: Type.Optional(
+    nullable(Milliseconds("Time since the last heartbeat of the lost node; null if this node never saw one")),
+  ),
+} satisfies Readonly<Record<SnakeCase<EventFieldName>, TSchema>>;
+
+/** The data of one event of the stream. */
+export const Event = object("Event", { type: EventType, at: Timestamp, ...eventFields });
 export type Event = Static<typeof Event>;
 
 /** The data of `event: reset`: the stream may have missed events, so a reader must read the state again. */
@@ -83,8 +75,8 @@ export const EventQuery = closed({
       minLength: 1,
       maxLength: 500,
       description:
-        "Only these types, separated by commas. run, job, queue, task, worker or node alone means all types of events about " +
-        "them",
+        `Only these types, separated by commas. ${eventGroups.slice(0, -1).join(", ")} or ${eventGroups.at(-1)} alone means all ` +
+        "types of that group",
       examples: ["run.failed,job"],
     }),
   ),

@@ -48,7 +48,7 @@ export const WorkerPoll = object("WorkerPoll", {
   number: Type.Optional(
     WholeNumber(1, Number.MAX_SAFE_INTEGER, "Numbers the polls of a worker that has more than one in progress"),
   ),
-  heard: Type.Optional(Count("All polls up to this number have ended; without `held` each of them was answered")),
+  ended_up_to: Type.Optional(Count("All polls up to this number have ended; without `held` each of them was answered")),
   held: Type.Optional(
     HeldRuns("Every claim that it has. The server sends assigned runs again that are not named here"),
   ),
@@ -85,12 +85,12 @@ const Assigned = object("AssignedRun", {
 });
 
 const Stop = object(
-  "StopOrder",
+  "StopRequest",
   { run_id: RunUuid, fence: Fence, reason: Type.String() },
   { description: "A run that the worker must stop" },
 );
 
-export const WorkerPolled = object("WorkerPolled", {
+export const WorkerPollAnswer = object("WorkerPollAnswer", {
   runs: Type.Array(Assigned, {
     description: "Runs to execute. The worker ignores a run that it has with the same fence",
   }),
@@ -102,14 +102,14 @@ export const WorkerPolled = object("WorkerPolled", {
   }),
   leave: Type.Boolean({ description: "With drain: its machine shuts down, so it must give back its runs at once" }),
 });
-export type WorkerPolled = Static<typeof WorkerPolled>;
+export type WorkerPollAnswer = Static<typeof WorkerPollAnswer>;
 
 export const pollWorker = {
   ...workerCall,
   path: "/v1/workers/{id}:poll",
   summary: "Send results and receive runs",
   description:
-    "Waits until there are runs or orders for the worker; a newer waiting poll ends the older one. A poll with results is " +
+    "Waits until there are runs or stop requests for the worker; a newer waiting poll ends the older one. A poll with results is " +
     "answered as soon as they are stored. A lost answer does no harm: the worker may send results again, and the server " +
     "sends runs again that did not arrive.",
   params: WorkerRef,
@@ -117,7 +117,7 @@ export const pollWorker = {
   bodyOptional: true,
   bodyBytes: workerLimits.pollBytes,
   waits: true,
-  answers: { 200: { description: "Runs and orders for the worker", schema: WorkerPolled } },
+  answers: { 200: { description: "Runs and stop requests for the worker", schema: WorkerPollAnswer } },
   errors: workerCallErrors,
 } as const satisfies Operation;
 
@@ -137,10 +137,11 @@ export function readPoll(body: unknown): PollBody {
 }
 
 function pollOf(given: Partial<WorkerPoll>, completions: readonly Completion[]) {
-  const { number, heard, held, wait_ms: waitMs = workerLimits.pollMs, draining: isDraining = false } = given;
+  const { number, ended_up_to: endedUpTo, held, wait_ms: waitMs = workerLimits.pollMs } = given;
+  const { draining: isDraining = false } = given;
   return {
     ...(number !== undefined && { number }),
-    ...(heard !== undefined && { heard }),
+    ...(endedUpTo !== undefined && { endedUpTo }),
     ...(held !== undefined && { held: held.filter(isThere).map(claimName) }),
     completions,
     waitMs,
@@ -213,7 +214,7 @@ function outcomeOf(result: WorkerResult): Outcome | string {
 type Poll = Static<typeof WorkerPoll>;
 
 const uuid = new RegExp(uuidPattern);
-const pollFields = new Set<string>(["number", "heard", "held", "results", "wait_ms", "draining"]);
+const pollFields = new Set<string>(["number", "ended_up_to", "held", "results", "wait_ms", "draining"]);
 const resultFields = new Set<string>(["run_id", "fence", "started_ago_ms", "outcome", "output"]);
 
 /**
@@ -223,10 +224,11 @@ const resultFields = new Set<string>(["run_id", "fence", "started_ago_ms", "outc
  */
 function isPlainPoll(body: unknown): body is Poll {
   if (!isObject(body) || !Object.keys(body).every((name) => pollFields.has(name))) return false;
-  const { number = 1, heard = 0, held = [], results = [], wait_ms: waitMs = 0, draining = false } = body;
+  const { number = 1, ended_up_to: endedUpTo = 0, held = [], results = [], wait_ms: waitMs = 0 } = body;
+  const { draining = false } = body;
   return (
     isWhole(number, 1) &&
-    isWhole(heard, 0) &&
+    isWhole(endedUpTo, 0) &&
     isWhole(waitMs, 0, workerLimits.pollMs) &&
     typeof draining === "boolean" &&
     isList(held, isClaim) &&

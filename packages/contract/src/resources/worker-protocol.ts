@@ -124,7 +124,7 @@ export const WorkerRegistered = object("WorkerRegistered", {
       "The interval of heartbeats while it has no runs; older servers leave it out, and heartbeat_ms applies",
     ),
   ),
-  silence_ms: Milliseconds("A worker without a heartbeat for this time is declared lost, and others get its runs"),
+  timeout_ms: Milliseconds("A worker without a heartbeat for this time is declared lost, and others get its runs"),
   poll_ms: Milliseconds("The longest wait of a poll"),
 });
 export type WorkerRegistered = Static<typeof WorkerRegistered>;
@@ -141,10 +141,10 @@ export const WorkerHeartbeat = object("WorkerHeartbeat", {
 });
 export type WorkerHeartbeat = Static<typeof WorkerHeartbeat>;
 
-export const WorkerHeard = object("WorkerHeard", {
+export const WorkerHeartbeatAnswer = object("WorkerHeartbeatAnswer", {
   lost: Type.Array(HeldRun, { description: "Claims in the request that have ended" }),
 });
-export type WorkerHeard = Static<typeof WorkerHeard>;
+export type WorkerHeartbeatAnswer = Static<typeof WorkerHeartbeatAnswer>;
 
 export const WorkerRelease = object("WorkerRelease", {
   runs: HeldRuns("Runs that are given back without counting an attempt"),
@@ -180,7 +180,7 @@ export const heartbeatWorker = {
   body: WorkerHeartbeat,
   bodyOptional: true,
   bodyBytes: workerLimits.claimsBytes,
-  answers: { 200: { description: "Recorded", schema: WorkerHeard } },
+  answers: { 200: { description: "Recorded", schema: WorkerHeartbeatAnswer } },
   errors: workerCallErrors,
 } as const satisfies Operation;
 

@@ -44,7 +44,7 @@ export type NoteContent =
    */
   | { readonly kind: "callback"; readonly tokenHash: string }
   /** Checks whether the claim is still valid. */
-  | { readonly kind: "alive" };
+  | { readonly kind: "heartbeat" };
 
 /** An operation with the claim under which it is made. */
 export type RunNote = NoteContent & { readonly runId: string; readonly fence: number };

@@ -97,7 +97,7 @@ export class BackfillRunner {
       announceEnded(applied.ended, "cancelled", emit);
       wakeForApplied(wakeups, [shard], applied);
     }
-    if (moved) emit({ type: "backfill.stepped", backfillId, jobId, made, passed, skipped });
+    if (moved) emit({ type: "backfill.advanced", backfillId, jobId, made, passed, skipped });
     if (state !== "running") emit({ type: "backfill.ended", backfillId, jobId, state, reason });
     return report;
   }

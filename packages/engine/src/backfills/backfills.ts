@@ -43,7 +43,7 @@ export class Backfills {
     wakeups.on("shards.owned", ({ gained }) => {
       if (gained.length > 0) loops.wake("backfills");
     });
-    events.on("run.finished", ({ jobId }) => {
+    events.onRunEnd(({ jobId }) => {
       if (jobId !== null && runner.runEnded(jobId)) loops.wake("backfills");
     });
   }

@@ -206,7 +206,7 @@ export class Queues {
         return decide(before ?? defaultState, before === null);
       });
       await this.#catalog.announceChange();
-      emit({ type: "queue.changed", namespaceId, queue: name, change: event });
+      emit({ type: `queue.${event}`, namespaceId, queue: name });
       return view;
     });
   }

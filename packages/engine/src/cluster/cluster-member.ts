@@ -124,10 +124,11 @@ export class ClusterMember implements Coordinator {
     for (const { id, owner } of wanted) {
       if (owner !== null && owner !== this.#nodeId && won.has(id)) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     }
-    for (const [from, count] of counts) {
-      const lastHeartbeatAt = this.#registry.lastHeartbeatAt(from);
-      const durationMs = lastHeartbeatAt === undefined ? null : this.#options.clock.monotonic() - lastHeartbeatAt;
-      this.#options.onEvent({ type: "shards.taken_over", nodeId: this.#nodeId, from, count, durationMs });
+    for (const [fromNodeId, shards] of counts) {
+      const lastHeartbeatAt = this.#registry.lastHeartbeatAt(fromNodeId);
+      const takeoverMs = lastHeartbeatAt === undefined ? null : this.#options.clock.monotonic() - lastHeartbeatAt;
+      const nodes = { nodeId: this.#nodeId, fromNodeId };
+      this.#options.onEvent({ type: "shards.taken_over", namespaceId: null, ...nodes, shards, takeoverMs });
     }
   }
 }
@@ -162,7 +163,7 @@ export class ClockSkewMonitor {
     const { skewMs, uncertaintyMs } = this.#measure();
     const isSkewed = Math.abs(skewMs) - uncertaintyMs > this.#toleranceMs;
     if (isSkewed !== this.#isSkewed) {
-      this.#onEvent({ type: isSkewed ? "node.skewed" : "node.in_time", skewMs, toleranceMs: this.#toleranceMs });
+      this.#onEvent({ type: isSkewed ? "clock.skewed" : "clock.in_sync", skewMs, toleranceMs: this.#toleranceMs });
     }
     this.#isSkewed = isSkewed;
     return { skewMs, takesShards: !isSkewed };

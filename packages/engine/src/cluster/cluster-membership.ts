@@ -57,7 +57,7 @@ export class ClusterMembership {
       wakeups.announce("shards.moved");
       emit({ type: "shards.lost", count: lost.length });
     }
-    if (gained.length > 0) emit({ type: "shards.gained", count: gained.length });
+    if (gained.length > 0) emit({ type: "shards.acquired", count: gained.length });
     this.#leaseAt = requestedAt;
   }
 }

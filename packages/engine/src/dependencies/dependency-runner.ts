@@ -41,7 +41,7 @@ export class DependencyRunner {
       await this.tick();
       return this.idleMs;
     });
-    events.on("run.finished", () => {
+    events.onRunEnd(() => {
       if (this.hint()) loops.wake("dependencies");
     });
   }

@@ -284,7 +284,7 @@ export class Gateway {
     const { namespaceId, jobId, lane } = run;
     const { store, emit } = this.#context;
     const { task = "", queue = "" } = store.lanes.get(lane) ?? {};
-    emit({ type: "run.progressed", namespaceId, runId, jobId, task, queue, fraction, text });
+    emit({ type: "run.progress", namespaceId, runId, jobId, task, queue, fraction, text });
   }
 
   /** The claims among these that the session does not hold. */

@@ -236,7 +236,7 @@ export class Jobs {
   }
 
   #changed(namespaceId: number, jobId: string, change: JobChange): void {
-    this.#context.emit({ type: "job.changed", namespaceId, jobId, change });
+    this.#context.emit({ type: `job.${change}`, namespaceId, jobId });
   }
 
   async #view(namespaceId: number, id: string): Promise<JobView> {

@@ -156,7 +156,7 @@ export class LimitAdmitter {
     for (const gate of gates) this.#gates.add(gate);
     for (const { id: runId, namespaceId, jobId, task, queue, error } of refused) {
       const of = { namespaceId, runId, jobId, task, queue };
-      emit({ type: "run.finished", ...of, status: "failed", durationMs: 0 });
+      emit({ type: "run.failed", ...of, durationMs: 0 });
       wakeups.publish("run.failed", { namespaceId, runId, task, error });
     }
     this.#publishFreed(freedJobs(ended));

@@ -50,7 +50,7 @@ export class RunChanger {
       left.length === 0 ? found : [...found, ...(await store.runChanges.cancel(namespaceId, left, how))];
     for (const { id: runId, jobId, task, queue, isEnded } of cancelled) {
       const of = { namespaceId, runId, jobId, task, queue };
-      if (isEnded) emit({ type: "run.finished", ...of, status: "cancelled", durationMs: 0 });
+      if (isEnded) emit({ type: "run.cancelled", ...of, durationMs: 0 });
     }
     const freed = cancelled.map((run) => run.freedJobId).filter((jobId) => jobId !== null);
     if (freed.length > 0) wakeups.publish("overlap.freed", freed);

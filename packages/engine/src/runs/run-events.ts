@@ -1,4 +1,4 @@
-import { type Instant, type Sla, latenessOf, slaTermsOf } from "@carillon/core";
+import { type Instant, type Sla, latenessOf, runEndEvents, slaTermsOf } from "@carillon/core";
 import type { ClaimedRun, EndedLate, EndedRun } from "@carillon/store";
 import type { OnEngineEvent } from "../events.js";
 
@@ -7,7 +7,7 @@ interface TaskAndQueue {
   readonly queue: string;
 }
 
-type Term = "start" | "finish";
+type SlaTerm = "start" | "finish";
 
 interface RunWithSla {
   readonly id: string;
@@ -39,18 +39,18 @@ export function emitLateEnds(runs: readonly EndedLate[], emit: OnEngineEvent): v
 }
 
 function emitIfLate(
-  term: Term,
+  sla: SlaTerm,
   run: RunWithSla,
   place: TaskAndQueue,
   { at, emit }: { at: Instant; emit: OnEngineEvent },
 ): void {
   const terms = slaTermsOf(run);
-  const by = term === "start" ? terms?.startBy : terms?.finishBy;
-  const lateMs = latenessOf(by, at);
-  if (lateMs === null || by === null || by === undefined) return;
+  const dueAt = sla === "start" ? terms?.startBy : terms?.finishBy;
+  const lateMs = latenessOf(dueAt, at);
+  if (lateMs === null || dueAt === null || dueAt === undefined) return;
   const { id: runId, jobId, namespaceId } = run;
   const { task, queue } = place;
-  emit({ type: "run.sla_breached", namespaceId, runId, jobId, task, queue, term, by, lateMs });
+  emit({ type: "run.sla_breached", namespaceId, runId, jobId, task, queue, sla, dueAt, lateMs });
 }
 
 /** Runs ended without a worker. Called after the commit. */
@@ -60,6 +60,6 @@ export function announceEnded(
   emit: OnEngineEvent,
 ): void {
   for (const { id: runId, jobId, namespaceId, task, queue } of runs) {
-    emit({ type: "run.finished", namespaceId, runId, jobId, task, queue, status, durationMs: 0 });
+    emit({ type: runEndEvents[status], namespaceId, runId, jobId, task, queue, durationMs: 0 });
   }
 }

@@ -30,7 +30,7 @@ export class RunWaiters {
     this.#context = context;
     this.#runs = runs;
     context.loops.register("waiters", () => this.#tick());
-    context.events.on("run.finished", ({ runId }) => {
+    context.events.onRunEnd(({ runId }) => {
       if (this.#waiters.has(runId)) this.#wake();
     });
   }

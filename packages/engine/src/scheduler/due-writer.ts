@@ -1,8 +1,8 @@
-import type { Instant, JobPause } from "@carillon/core";
+import { type Instant, type JobPause, priorityClasses, type PriorityClass } from "@carillon/core";
 import type { DueJob, FireRow, Fired, LedgerRange, PassRow, Queued, Terms } from "@carillon/store";
 import { fenceOf } from "../cluster/coordinator.js";
 import type { EngineContext } from "../context.js";
-import { type ClassName, type EngineEvent, type OnEngineEvent, classNames } from "../events.js";
+import type { EngineEvent, OnEngineEvent } from "../events.js";
 import { announceEnded } from "../runs/run-events.js";
 import type { FireStore } from "../schedules/fire-store.js";
 import { type Bisected, type Fault, PoisonJobs, writeAround } from "./poison-jobs.js";
@@ -62,7 +62,9 @@ export class DueWriter {
     const rows = broken.map(({ job, error }) => ({ job, pause: quarantinePause(error, now()) }));
     const done = new Set(await store.quarantine(fenceOf(membership(), jobs), rows));
     for (const { job, error } of broken) {
-      if (done.has(job.jobId)) emit({ type: "job.quarantined", jobId: job.jobId, error });
+      if (!done.has(job.jobId)) continue;
+      const { namespaceId } = job.definition;
+      emit({ type: "job.quarantined", namespaceId, jobId: job.jobId, reason: messageOf(error) });
     }
     refuse(jobs, done, (rest) => onRefused("due.quarantine", rest));
   }
@@ -182,14 +184,12 @@ function refuse(jobs: readonly DueJob[], done: ReadonlySet<string>, onRest: (res
 const maxReasonLength = 500;
 
 function quarantinePause(error: unknown, at: Instant): JobPause {
+  return { reason: `quarantined: ${messageOf(error)}`, actor: "system", at, until: null, missed: "none" };
+}
+
+function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return {
-    reason: `quarantined: ${message.slice(0, maxReasonLength)}`,
-    actor: "system",
-    at,
-    until: null,
-    missed: "none",
-  };
+  return message.slice(0, maxReasonLength);
 }
 
 /** Emits the events of one row of a fire. */
@@ -211,15 +211,14 @@ function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void
     jobId: job.jobId,
     task,
     queue,
-    nominal: job.nominal,
-    lateMs,
-    class: classOf(job),
     trigger: "schedule",
+    priorityClass: classOf(job),
+    scheduledFor: job.nominal,
+    lateMs,
   } as const;
   onEvent(event);
   if (lateMs <= job.definition.firing.misfireThresholdMs) return;
-  const { trigger: _, ...late } = event;
-  onEvent({ ...late, type: "run.late" });
+  onEvent({ ...event, type: "run.late" });
 }
 
 /** Emits the events of skipped or missed occurrences. */
@@ -234,6 +233,6 @@ function skipped({ jobId }: DueJob, { reason, count }: Pick<LedgerRange, "reason
     : { type: "occurrence.skipped", jobId, reason, count };
 }
 
-function classOf(job: DueJob): ClassName {
-  return classNames[job.class] ?? "normal";
+function classOf(job: DueJob): PriorityClass {
+  return priorityClasses[job.class] ?? "normal";
 }

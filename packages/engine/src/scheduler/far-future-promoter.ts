@@ -160,7 +160,7 @@ export class FarFuturePromoter {
       else if (!this.#due.has(shard)) this.#from.set(shard, until);
       this.#seen.delete(shard);
     }
-    if (refused > 0) this.#context.emit({ type: "write.refused", statement: "far_future.promote", count: refused });
+    if (refused > 0) this.#context.emit({ type: "write.fenced", statement: "far_future.promote", count: refused });
   }
 
   #announce(promoted: readonly FarFutureRun[]): void {
@@ -169,6 +169,6 @@ export class FarFuturePromoter {
     wakeups.runsQueued(promoted.filter((run) => run.state === "queued"));
     const waiting = promoted.filter((run) => run.state === "scheduled");
     if (waiting.length > 0) wakeups.runsDue(waiting);
-    emit({ type: "runs.moved", count: promoted.length });
+    emit({ type: "runs.promoted", count: promoted.length });
   }
 }

@@ -296,7 +296,7 @@ export class Scheduler {
   #refused(statement: string, rows: readonly { readonly shard: number }[]): void {
     this.#reader.readAgain(rows);
     this.#maintenance.markStale();
-    this.#context.emit({ type: "write.refused", statement, count: rows.length });
+    this.#context.emit({ type: "write.fenced", statement, count: rows.length });
   }
 }
 

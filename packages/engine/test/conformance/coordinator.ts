@@ -137,7 +137,7 @@ export function coordinatorConformance(
       expect(held(b)).toBe(shards);
       const owners = new Set((await cluster.owners()).map((shard) => shard.owner));
       expect(owners).toEqual(new Set([b.membership.nodeId]));
-      expect(cluster.events.some((event) => event.type === "node.dead")).toBe(true);
+      expect(cluster.events.some((event) => event.type === "node.lost")).toBe(true);
       expect(held(a)).toBe(512);
     });
 
@@ -188,7 +188,7 @@ export function coordinatorConformance(
       await cluster.pass(cluster.leaseMs / 5);
       expect((await b.tick()).gained).toEqual([]);
       expect(await a.tick()).toEqual({ gained: [], lost: [] });
-      expect(cluster.events.some((event) => event.type === "node.dead")).toBe(false);
+      expect(cluster.events.some((event) => event.type === "node.lost")).toBe(false);
     });
   });
 }

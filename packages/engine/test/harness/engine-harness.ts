@@ -1,3 +1,4 @@
+import { isRunEnd } from "@carillon/core";
 import { LocalTransport, type Task, Worker } from "@carillon/worker";
 import { freshDatabase } from "@carillon/testkit";
 import { type Database, Engine, type EngineEvent, openDatabase } from "../../src/index.js";
@@ -52,6 +53,11 @@ export class EngineHarness {
   /** Resolves when the condition holds; checked after every event and by `checkConditions`. */
   until(holds: () => boolean): Promise<void> {
     return holds() ? Promise.resolve() : new Promise((resolve) => this.#watchers.push({ holds, resolve }));
+  }
+
+  /** How many runs have ended, with any status. */
+  countEnds(): number {
+    return this.events.filter(isRunEnd).length;
   }
 
   count(type: EngineEvent["type"]): number {

@@ -1,8 +1,8 @@
 import {
   type HeldRun,
-  type WorkerNoted,
+  type WorkerStateAnswer,
   readHeartbeat,
-  readNotes,
+  readStateRequests,
   readPoll,
   readRegistration,
   readRelease,
@@ -15,7 +15,7 @@ import { idOrNotFound } from "./references.js";
 
 type ProtocolHandlers = Pick<
   Handlers,
-  "registerWorker" | "pollWorker" | "heartbeatWorker" | "noteRuns" | "releaseRuns" | "closeWorker"
+  "registerWorker" | "pollWorker" | "heartbeatWorker" | "exchangeState" | "releaseRuns" | "closeWorker"
 >;
 
 /** Heartbeats of a worker within worker_timeout. */
@@ -34,7 +34,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
         id: formatId("wrk", id),
         heartbeat_ms: Math.round(timeoutMs / heartbeatsPerTimeout),
         idle_heartbeat_ms: Math.round(timeoutMs / idleHeartbeatsPerTimeout),
-        silence_ms: timeoutMs,
+        timeout_ms: timeoutMs,
         poll_ms: workerLimits.pollMs,
       };
       return { status: 201, body };
@@ -49,8 +49,8 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
       const lost = await workers.heartbeat(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
       return { status: 200, body: { lost: lost.map(toClaimJson) } };
     },
-    async noteRuns({ params, body, namespace }) {
-      const answers = await workers.note(namespace, idOrNotFound("wrk", params.id), readNotes(body));
+    async exchangeState({ params, body, namespace }) {
+      const answers = await workers.note(namespace, idOrNotFound("wrk", params.id), readStateRequests(body));
       return { status: 200, body: { answers: answers.map(toNoteAnswerJson) } };
     },
     async releaseRuns({ params, body, namespace }) {
@@ -82,7 +82,7 @@ function toClaimJson({ runId, fence }: ClaimName): HeldRun {
   return { run_id: runId, fence };
 }
 
-function toNoteAnswerJson(answer: NoteAnswer): WorkerNoted["answers"][number] {
+function toNoteAnswerJson(answer: NoteAnswer): WorkerStateAnswer["answers"][number] {
   if (answer.kind !== "value") return answer;
   const { kind, valueJson, at } = answer;
   return { kind, value_json: valueJson, at };

@@ -1,5 +1,5 @@
-import type { Clock, DurationMs, Timers } from "@carillon/core";
-import { type Event, eventTypes } from "@carillon/contract";
+import type { Event } from "@carillon/contract";
+import { type Clock, type DurationMs, eventTypes, type Timers } from "@carillon/core";
 import type { Database, Listening } from "@carillon/engine";
 import type { EventHub } from "./event-hub.js";
 import type { PublicEvent } from "./public-event.js";

@@ -1,5 +1,15 @@
-import { type Event, type EventType, eventTypes } from "@carillon/contract";
-import { CarillonError, formatId, formatInstant } from "@carillon/core";
+import type { Event } from "@carillon/contract";
+import {
+  CarillonError,
+  type EventField,
+  eventGroups,
+  eventList,
+  type EventType,
+  eventTypes,
+  formatId,
+  formatInstant,
+  unknownEventText,
+} from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
 import { shownJobId } from "./webhook-delivery.js";
 
@@ -10,68 +20,42 @@ export interface PublicEvent {
   readonly event: Event;
 }
 
-type RunEvent = Extract<EngineEvent, { readonly runId: string }>;
+interface WireField {
+  /** The name of the field in the engine, and in snake case. */
+  readonly name: string;
+  readonly wireName: string;
+  readonly form: EventField["form"];
+}
 
-/** The public form of an engine event; null for internal ones. */
+/** By type, the fields that the list of events declares. Diagnostic events of the engine are not in it. */
+const wireFields = new Map<string, readonly WireField[]>(
+  eventTypes.map((type) => [
+    type,
+    Object.entries<EventField>(eventList[type].fields).map(([name, { form }]) => {
+      const wireName = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      return { name, wireName, form };
+    }),
+  ]),
+);
+
+/** The public form of an engine event; null for diagnostic ones. */
 export function toPublicEvent(event: EngineEvent, now: number): PublicEvent | null {
-  switch (event.type) {
-    case "run.fired":
-    case "run.blocked":
-    case "run.late":
-      return runEvent(event, event.type, now, {
-        scheduled_for: formatInstant(event.nominal),
-        late_ms: whole(event.lateMs),
-      });
-    case "run.sla_breached":
-      return runEvent(event, event.type, now, { sla: event.term, late_ms: whole(event.lateMs) });
-    case "run.claimed":
-      return runEvent(event, "run.started", now, { waited_ms: whole(event.waitedMs) });
-    case "run.progressed":
-      return runEvent(event, "run.progress", now, { fraction: event.fraction, text: event.text });
-    case "run.retried":
-      return runEvent(event, "run.retrying", now, { delay_ms: whole(event.delayMs) });
-    case "run.snoozed":
-      return runEvent(event, "run.snoozed", now, { delay_ms: whole(event.delayMs) });
-    case "run.finished":
-      return runEvent(event, `run.${event.status}`, now, { duration_ms: whole(event.durationMs) });
-    case "job.changed": {
-      const { namespaceId, jobId, change } = event;
-      return { namespaceId, event: { type: `job.${change}`, at: formatInstant(now), job_id: formatId("job", jobId) } };
-    }
-    case "queue.changed": {
-      const { namespaceId, queue, change } = event;
-      return { namespaceId, event: { type: `queue.${change}`, at: formatInstant(now), queue } };
-    }
-    case "task.defaults_changed": {
-      const { type, namespaceId, task } = event;
-      return { namespaceId, event: { type, at: formatInstant(now), task } };
-    }
-    case "session.lost": {
-      const { namespaceId, sessionId, name, runs } = event;
-      const worker = { worker_id: formatId("wrk", sessionId), worker: name, runs };
-      return { namespaceId, event: { type: "worker.lost", at: formatInstant(now), ...worker } };
-    }
-    case "shards.taken_over": {
-      const { nodeId, from, count: shards, durationMs } = event;
-      const nodes = { node_id: formatId("node", nodeId), from_node_id: formatId("node", from) };
-      const after = durationMs === null ? {} : { after_ms: whole(durationMs) };
-      return {
-        namespaceId: null,
-        event: { type: "node.took_over", at: formatInstant(now), ...nodes, shards, ...after },
-      };
-    }
-    default:
-      return null;
+  const fields = wireFields.get(event.type);
+  if (fields === undefined || !("namespaceId" in event)) return null;
+  const values: Readonly<Record<string, unknown>> = { ...event };
+  const shown: Record<string, unknown> = { type: event.type, at: formatInstant(now) };
+  for (const { name, wireName, form } of fields) shown[wireName] = shownValue(form, values[name], values);
+  return { namespaceId: event.namespaceId, event: shown as Event };
+}
+
+function shownValue(form: EventField["form"], value: unknown, { task }: Readonly<Record<string, unknown>>): unknown {
+  if (typeof value === "number") {
+    if (form === "instant") return formatInstant(value);
+    return form === "milliseconds" ? Math.round(value) : value;
   }
+  if (typeof value !== "string" || form === "plain" || form === "instant" || form === "milliseconds") return value;
+  return form === "job" ? shownJobId({ jobId: value, task: String(task) }) : formatId(form, value);
 }
-
-function runEvent(of: RunEvent, type: EventType, now: number, more: Partial<Event>): PublicEvent {
-  const { namespaceId, runId, task, queue } = of;
-  const ids = { job_id: shownJobId(of), run_id: formatId("run", runId) };
-  return { namespaceId, event: { type, at: formatInstant(now), ...ids, task, queue, ...more } };
-}
-
-const whole = (ms: number): number => Math.round(ms);
 
 /** The events that a stream gets. Ids are public ones. */
 export interface EventFilter {
@@ -92,20 +76,22 @@ export function passes(filter: EventFilter, { namespaceId, event }: PublicEvent)
   );
 }
 
-/** Reads `run.failed,job`: event types, or the first words of several types. */
+const eventNames = [...eventTypes, ...eventGroups];
+
+/** Reads `run.failed,job`: event types and groups of them. */
 export function readEventTypes(text: string): ReadonlySet<EventType> {
   const found = new Set<EventType>();
   for (const part of text.split(",")) {
-    const word = part.trim();
-    const matching = eventTypes.filter((type) => type === word || type.startsWith(`${word}.`));
-    if (matching.length === 0) throw unknownType(word);
+    const name = part.trim();
+    const matching = eventTypes.filter((type) => type === name || type.startsWith(`${name}.`));
+    if (matching.length === 0) throw unknownType(name);
     for (const type of matching) found.add(type);
   }
   return found;
 }
 
-function unknownType(word: string): CarillonError {
-  const detail = `${JSON.stringify(word)} is not an event type; the types are ${eventTypes.join(", ")}, and the groups run, job, queue, task, worker and node`;
+function unknownType(name: string): CarillonError {
+  const detail = unknownEventText(name, eventNames);
   return new CarillonError("field_invalid", `?type: ${detail}`, {
     items: [{ pointer: "?type", code: "field_invalid", detail }],
   });

@@ -26,57 +26,67 @@ export function engineMetrics(declared: DeclaredMetrics): OnEngineEvent {
   const backfilled = declared.counter("carillon_backfill_occurrences_total");
   const skew = declared.gauge("carillon_clock_skew_seconds");
 
+  const countEnd = (outcome: "succeeded" | "failed" | "cancelled", { durationMs }: { durationMs: number }): void => {
+    finished.inc({ outcome });
+    duration.observe({ outcome }, seconds(durationMs));
+  };
+
   const by: { readonly [Type in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: Type }>) => void } = {
     "run.fired": (event) => {
       fires.inc({ outcome: "fired" });
-      lag.observe({ class: event.class }, seconds(event.lateMs));
+      lag.observe({ class: event.priorityClass }, seconds(event.lateMs));
     },
     "run.blocked": (event) => {
       fires.inc({ outcome: "blocked" });
-      lag.observe({ class: event.class }, seconds(event.lateMs));
+      lag.observe({ class: event.priorityClass }, seconds(event.lateMs));
     },
     "run.late": () => late.inc(),
-    "run.sla_breached": ({ term }) => breaches.inc({ term }),
+    "run.sla_breached": ({ sla }) => breaches.inc({ term: sla }),
     "occurrence.missed": (event) => fires.inc({ outcome: "missed" }, event.count),
     "occurrence.skipped": (event) => fires.inc({ outcome: event.reason }, event.count),
     "job.quarantined": () => quarantined.inc(),
-    "backfill.stepped": ({ made, passed, skipped }) => {
+    "backfill.advanced": ({ made, passed, skipped }) => {
       backfilled.inc({ outcome: "made" }, made);
       backfilled.inc({ outcome: "already_ran" }, passed);
       backfilled.inc({ outcome: "overlap" }, skipped);
     },
     "backfill.ended": () => undefined,
     "scheduler.ticked": ({ durationMs }) => ticks.observe(seconds(durationMs)),
-    "run.claimed": ({ waitedMs }) => latency.observe(seconds(waitedMs)),
-    "run.finished": ({ status, durationMs }) => {
-      finished.inc({ outcome: status });
-      duration.observe({ outcome: status }, seconds(durationMs));
-    },
-    "run.retried": () => retried.inc(),
+    "run.started": ({ waitedMs }) => latency.observe(seconds(waitedMs)),
+    "run.succeeded": (event) => countEnd("succeeded", event),
+    "run.failed": (event) => countEnd("failed", event),
+    "run.cancelled": (event) => countEnd("cancelled", event),
+    "run.retrying": () => retried.inc(),
     "run.snoozed": () => snoozed.inc(),
-    "run.progressed": () => undefined,
-    "job.changed": () => undefined,
-    "queue.changed": () => undefined,
+    "run.progress": () => undefined,
+    "job.created": () => undefined,
+    "job.updated": () => undefined,
+    "job.paused": () => undefined,
+    "job.resumed": () => undefined,
+    "job.cancelled": () => undefined,
+    "queue.updated": () => undefined,
+    "queue.paused": () => undefined,
+    "queue.resumed": () => undefined,
     "task.defaults_changed": () => undefined,
     "run.waiting": () => callbackWaits.inc(),
-    "runs.moved": (event) => promoted.inc(event.count),
-    "run.rescued": (event) => rescued.inc(event.count),
-    "session.expired": (event) => expired.inc(event.count),
-    "session.lost": () => undefined,
-    "shards.gained": (event) => shards.inc(event.count),
+    "runs.promoted": (event) => promoted.inc(event.count),
+    "runs.rescued": (event) => rescued.inc(event.count),
+    "sessions.expired": (event) => expired.inc(event.count),
+    "worker.lost": () => undefined,
+    "shards.acquired": (event) => shards.inc(event.count),
     "shards.lost": (event) => shards.dec(event.count),
-    "shards.taken_over": ({ durationMs }) => {
-      if (durationMs !== null) takeovers.observe(seconds(durationMs));
+    "shards.taken_over": ({ takeoverMs }) => {
+      if (takeoverMs !== null) takeovers.observe(seconds(takeoverMs));
     },
     "node.joined": () => undefined,
     "node.left": () => undefined,
-    "node.dead": ({ by: detection }) => deaths.inc({ detection }),
+    "node.lost": ({ detection }) => deaths.inc({ detection }),
     "clock.measured": ({ skewMs }) => skew.set(skewMs / 1_000),
-    "node.skewed": ({ skewMs }) => skew.set(skewMs / 1_000),
-    "node.in_time": ({ skewMs }) => skew.set(skewMs / 1_000),
-    "leases.voided": () => undefined,
-    "timeline.unknown": () => undefined,
-    "write.refused": ({ statement, count: writes }) => fenced.inc({ statement }, writes),
+    "clock.skewed": ({ skewMs }) => skew.set(skewMs / 1_000),
+    "clock.in_sync": ({ skewMs }) => skew.set(skewMs / 1_000),
+    "database.timeline_changed": () => undefined,
+    "database.timeline_unknown": () => undefined,
+    "write.fenced": ({ statement, count: writes }) => fenced.inc({ statement }, writes),
     "loop.failed": ({ loop }) => failures.inc({ loop }),
   };
   return (event) => dispatch(by, event);

@@ -1,4 +1,4 @@
-import { CarillonError, type IdPrefix, shownId } from "@carillon/core";
+import { CarillonError, type IdPrefix, isRunEnd, shownId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
 import { LogThrottle, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
@@ -24,14 +24,16 @@ export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEve
 /** Events of every run: they must cost nothing unless debug is enabled. */
 const perRunEvents: ReadonlySet<EngineEvent["type"]> = new Set([
   "run.fired",
-  "run.claimed",
-  "run.progressed",
-  "run.finished",
+  "run.started",
+  "run.progress",
+  "run.succeeded",
+  "run.failed",
+  "run.cancelled",
 ]);
 
 /** Events of a cluster: debug on a node with an embedded database, which has no others. */
 const clusterEvents: ReadonlySet<EngineEvent["type"]> = new Set([
-  "shards.gained",
+  "shards.acquired",
   "shards.taken_over",
   "node.joined",
   "node.left",
@@ -54,22 +56,22 @@ export function logEngineEvent(
   switch (type) {
     case "loop.failed":
       return log[levelOfFailure(event)](plain(event), "a background loop failed and will be retried");
-    case "session.expired":
-    case "run.rescued":
-    case "write.refused":
+    case "sessions.expired":
+    case "runs.rescued":
+    case "write.fenced":
     case "shards.lost":
-    case "node.dead":
-    case "node.skewed":
-    case "leases.voided":
-    case "timeline.unknown":
+    case "node.lost":
+    case "clock.skewed":
+    case "database.timeline_changed":
+    case "database.timeline_unknown":
     case "job.quarantined":
     case "run.sla_breached":
       return log.warn(plain(event), type);
-    case "shards.gained":
+    case "shards.acquired":
     case "shards.taken_over":
     case "node.joined":
     case "node.left":
-    case "node.in_time":
+    case "clock.in_sync":
     case "backfill.ended":
       return log.info(plain(event), type);
     default:
@@ -82,8 +84,9 @@ export function runEndLog(logger: Logger, monotonic: () => number): (event: Engi
   const log = logger.child({ component: "run" });
   const throttle = new LogThrottle(monotonic);
   return (event) => {
-    if (event.type !== "run.finished") return;
-    const { task, status, durationMs, runId } = event;
+    if (!isRunEnd(event)) return;
+    const { type, task, durationMs, runId } = event;
+    const status = type.slice("run.".length);
     const passed = throttle.admit(`${task} ${status}`);
     if (passed === null) return;
     const about = { run_id: shownId("run", runId), ...(passed.suppressed > 0 && { not_logged: passed.suppressed }) };
@@ -131,9 +134,9 @@ const idNames: Readonly<Record<string, readonly [name: string, prefix: IdPrefix]
   runId: ["run_id", "run"],
   jobId: ["job_id", "job"],
   nodeId: ["node_id", "node"],
-  sessionId: ["worker_id", "wrk"],
+  workerId: ["worker_id", "wrk"],
   backfillId: ["backfill_id", "bkf"],
-  from: ["from", "node"],
+  fromNodeId: ["from_node_id", "node"],
 };
 
 /** An Error would be logged as {}, and internal ids are replaced by public ones. */

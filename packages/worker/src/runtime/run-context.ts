@@ -139,7 +139,7 @@ export class RunContext implements TaskContext {
       const now = timers.monotonic();
       if (now - this.#heartbeatAt >= heartbeatIntervalMs) {
         this.#heartbeatAt = now;
-        await this.#state.request({ kind: "alive" });
+        await this.#state.request({ kind: "heartbeat" });
       }
       await new Promise<void>((resolve) => timers.soon(resolve));
       if (stop.reason !== null) throw stop.reason;

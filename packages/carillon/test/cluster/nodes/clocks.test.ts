@@ -30,7 +30,7 @@ describe.skipIf(fakeTimeLibrary === null)("a node whose clock is wrong", () => {
       const jobs = await EverySecond.start(cluster, wrong.url, 8);
       const soon = await createJob(wrong.url, { task: "echo", schedule: { delay: "30m" } });
       clock.set(later);
-      await wrong.logged("node.skewed");
+      await wrong.logged("clock.skewed");
       await jobs.goOn();
 
       await cluster.add("right");
@@ -44,7 +44,7 @@ describe.skipIf(fakeTimeLibrary === null)("a node whose clock is wrong", () => {
       expect(Math.round((await wrong.metric("carillon_clock_skew_seconds")) / 60)).toBe(later / 60);
 
       clock.set(0);
-      await wrong.logged("node.in_time");
+      await wrong.logged("clock.in_sync");
       await cluster.untilShared("right", "wrong");
       await expectWhole(cluster, jobs);
     },

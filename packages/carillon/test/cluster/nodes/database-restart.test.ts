@@ -14,7 +14,7 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
 const args = ["--shard-lease", "2s", "--worker-timeout", "2s"];
 const AWAY_MS = 6_000;
 
-const moves = ["node.dead", "shards.gained", "shards.lost", "session.expired", "run.rescued"];
+const moves = ["node.lost", "shards.acquired", "shards.lost", "sessions.expired", "runs.rescued"];
 
 it("a database restart that lasts longer than the lease and the worker timeout moves no shard and rescues no run [INV-1] [INV-11]", async () => {
   const dataDir = await storedDataDir();

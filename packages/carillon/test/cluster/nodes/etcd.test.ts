@@ -30,7 +30,7 @@ it.skipIf(!etcdIsInstalled)(
     await cluster.node("c").kill();
     await cluster.untilShared("a", "b");
     const reports = [cluster.node("a"), cluster.node("b")].map(({ process }) =>
-      process.count(/"expired_lease".*"node\.dead"/),
+      process.count(/"lease_expired".*"node\.lost"/),
     );
     expect(Math.max(...reports)).toBeGreaterThan(0);
     expect(await cluster.node("b").stop()).toEqual({ code: 0, signal: null });

@@ -25,7 +25,7 @@ describe("three nodes over one database", () => {
     const moved = before.filter(({ owner }) => owner === "c");
     expect(moved.every(({ id, epoch }) => (after[id]?.epoch ?? 0) > epoch)).toBe(true);
     const reports = [cluster.node("a"), cluster.node("b")].map(({ process }) =>
-      process.count(/"name":"c".*"node\.dead"/),
+      process.count(/"name":"c".*"node\.lost"/),
     );
     expect(Math.max(...reports)).toBeGreaterThan(0);
     await expectWhole(cluster, jobs);

@@ -18,6 +18,6 @@ it("a joining node gets an even share of the shards, and a stopping node transfe
   expect(await cluster.rows("select from carillon.shard where owner = $1", [id])).toEqual([]);
   expect(await cluster.rows("select from carillon.node where id = $1", [id])).toEqual([]);
   await cluster.untilShared("a", "b");
-  for (const name of ["a", "b"]) expect(cluster.node(name).process.count(/"name":"c".*"node\.dead"/)).toBe(0);
+  for (const name of ["a", "b"]) expect(cluster.node(name).process.count(/"name":"c".*"node\.lost"/)).toBe(0);
   await expectWhole(cluster, jobs);
 });

@@ -1,3 +1,4 @@
+import { runEndEvents } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { define, tasks } from "../../../../../examples/etl-chain/chain.js";
@@ -19,7 +20,7 @@ afterEach(async () => {
 function untilEnded(name: string, times: number): Promise<string[]> {
   const ended: string[] = [];
   return new Promise((resolve) => {
-    app.on("run.finished", ({ task }) => {
+    app.on(Object.values(runEndEvents), ({ task }) => {
       ended.push(task);
       if (ended.filter((one) => one === name).length === times) resolve(ended);
     });

@@ -35,9 +35,9 @@ it("the example of schedules creates its jobs once, however often it is started,
   const again = await define(app, { daily: "* * * * * *" });
   expect(first.map(({ isNew }) => isNew)).toEqual([true, true, true]);
   expect(again).toEqual(first.map((job) => ({ ...job, isNew: false, nextRunAt: expect.any(Date) as Date })));
-  const fired = new Promise((resolve) => app.on("run.finished", resolve));
+  const fired = new Promise((resolve) => app.on(["run.succeeded", "run.failed"], resolve));
   await app.worker({ tasks: [report], signals: false }).start();
-  expect(await fired).toMatchObject({ task: "report", status: "succeeded" });
+  expect(await fired).toMatchObject({ type: "run.succeeded", task: "report" });
 });
 
 it("the example of an Express application confirms the order that is stored, and none that is rolled back", async () => {

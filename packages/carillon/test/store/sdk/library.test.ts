@@ -1,3 +1,4 @@
+import { runEndEvents } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { Pool } from "pg";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -37,11 +38,10 @@ function open(options: LibraryOptions = {}): LibraryApp {
 /** For workers whose handlers fail: without it their errors are printed. */
 const onEvent = (): void => undefined;
 
-/** Resolves with the first matching event. */
-const next = (app: LibraryApp, status: string) =>
+/** Resolves with the task of the first run that ends with this status. */
+const next = (app: LibraryApp, status: keyof typeof runEndEvents) =>
   new Promise<string>((resolve) => {
-    const stop = app.on("run.finished", (event) => {
-      if (event.status !== status) return;
+    const stop = app.on(runEndEvents[status], (event) => {
       stop();
       resolve(event.task);
     });
@@ -133,10 +133,10 @@ describe("an app over a database", () => {
       run: (payload: { who: string }, ctx) => void seen.push([payload.who, ctx.attempt, ctx.runId]),
     });
     await app.worker({ tasks: [hello], signals: false }).start();
-    const done = new Promise((resolve) => app.on("run.finished", resolve));
+    const done = new Promise((resolve) => app.on(Object.values(runEndEvents), resolve));
     const { id, isNew } = await app.enqueue(hello, { who: "you" });
     expect([id, isNew]).toEqual([expect.stringMatching(/^run_/), true]);
-    expect(await done).toMatchObject({ task: "hello", status: "succeeded", runId: id });
+    expect(await done).toMatchObject({ type: "run.succeeded", task: "hello", runId: id });
     expect(seen).toEqual([["you", 1, id]]);
   });
 
@@ -174,9 +174,9 @@ describe("an app over a database", () => {
     );
     expect(enqueued.filter(({ isNew }) => isNew)).toHaveLength(100);
     const outcomes: string[] = [];
-    app.on("run.finished", ({ status }) => void outcomes.push(status));
+    app.on(Object.values(runEndEvents), ({ type }) => void outcomes.push(type));
     expect(await app.runOnce({ tasks: [many], queues: { default: 50 }, onEvent })).toBe(100);
-    expect(outcomes.filter((status) => status === "failed")).toHaveLength(10);
+    expect(outcomes.filter((type) => type === "run.failed")).toHaveLength(10);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
     expect(Math.max(...sizes)).toBeGreaterThan(1);
   });

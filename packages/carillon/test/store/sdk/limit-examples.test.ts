@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { runEndEvents } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -24,7 +25,7 @@ afterEach(async () => {
 /** Resolves when so many runs have ended. */
 function untilEnded(count: number): Promise<void> {
   let left = count;
-  return new Promise((resolve) => app.on("run.finished", () => void (--left === 0 && resolve())));
+  return new Promise((resolve) => app.on(Object.values(runEndEvents), () => void (--left === 0 && resolve())));
 }
 
 function listening(server: Server): Promise<string> {

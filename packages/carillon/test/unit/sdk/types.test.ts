@@ -106,7 +106,7 @@ describe("the types of apps", () => {
       old: far.addJob(plain(), new Date(0), { to: "x" }),
       weekly: here.schedule(plain(), "weekly", { cron: "0 9 * * MON", timeZone: "Europe/Paris", payload: { to: "x" } }),
       work: here.worker({ tasks: [checked(), plain(), untyped(), batch()], queues: { email: 20 } }).start(),
-      listener: here.on("run.finished", ({ task: name, status }) => `${name} ${status}`),
+      listener: here.on(["run.succeeded", "run.failed"], ({ type, task: name }) => `${name} ${type}`),
     });
     expectTypeOf<ReturnType<typeof used>["far"]>().toEqualTypeOf<Promise<Enqueued>>();
     const wrong = (far: RemoteApp, here: LibraryApp) => [

@@ -171,7 +171,7 @@ describe("a task under test", () => {
 
   it("the kit reports a handler that waits for something else than its clock", async () => {
     const hanging = task({ name: "hanging", run: () => new Promise<void>(() => undefined) });
-    const kit = new TestKit({ tasks: [hanging], now, patienceMs: 20 });
+    const kit = new TestKit({ tasks: [hanging], now, timeoutMs: 20 });
     await expect(kit.run(hanging, null)).rejects.toThrow(/hanging waits for something that is not the kit's clock/);
   });
 });

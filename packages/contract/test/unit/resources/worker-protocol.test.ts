@@ -1,7 +1,7 @@
 import { formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { workerLimits } from "../../../src/bounds.js";
-import { readHeartbeat, readNotes, readPoll, readRelease } from "../../../src/index.js";
+import { readHeartbeat, readStateRequests, readPoll, readRelease } from "../../../src/index.js";
 import { heartbeatWorker, releaseRuns } from "../../../src/resources/worker-protocol.js";
 
 const runId = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
@@ -27,7 +27,9 @@ describe.each([
   it(`can name a run by ${form} in heartbeats, notes and releases`, () => {
     const { held, started } = readHeartbeat({ held: [claim], started: [{ ...claim, ago_ms: 2 }] });
     expect({ held, started }).toEqual({ held: [{ runId, fence: 3 }], started: [{ runId, fence: 3, agoMs: 2 }] });
-    expect(readNotes({ notes: [{ ...claim, kind: "alive" }] })).toEqual([{ kind: "alive", runId, fence: 3 }]);
+    expect(readStateRequests({ requests: [{ ...claim, kind: "heartbeat" }] })).toEqual([
+      { kind: "heartbeat", runId, fence: 3 },
+    ]);
     expect(readRelease({ runs: [claim] })).toEqual([{ runId, fence: 3 }]);
   });
 });

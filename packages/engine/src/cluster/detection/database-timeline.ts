@@ -29,7 +29,7 @@ export class DatabaseTimeline {
     if (remembered === null) await this.#shards.rememberTimeline(timeline);
     const isOther = remembered !== null && (remembered !== timeline || wentBack);
     const voided = isOther && (await this.#shards.voidAll(timeline, remembered));
-    if (voided) this.#onEvent({ type: "leases.voided", timeline, remembered });
+    if (voided) this.#onEvent({ type: "database.timeline_changed", timeline, previous: remembered });
     this.#flushed = flushed;
     return voided;
   }
@@ -43,7 +43,7 @@ export class DatabaseTimeline {
       const sqlState = sqlStateOf(reason);
       if (sqlState !== insufficientPrivilege && sqlState !== undefinedFunction) throw reason;
       this.#usable = false;
-      this.#onEvent({ type: "timeline.unknown", reason });
+      this.#onEvent({ type: "database.timeline_unknown", reason });
       return null;
     }
   }

@@ -135,7 +135,7 @@ class EtcdRegistry implements Registry {
     for (const { id, name, heartbeat } of rows) {
       if (!(await this.#options.nodes.remove(id, heartbeat))) continue;
       this.#changes.forget(id);
-      this.#options.onEvent({ type: "node.dead", nodeId: id, name, by: "expired_lease" });
+      this.#options.onEvent({ type: "node.lost", nodeId: id, name, detection: "lease_expired" });
     }
   }
 

@@ -150,7 +150,8 @@ export class RowRegistry implements Registry {
       if (!(await nodes.remove(id, heartbeat))) continue;
       removed.add(id);
       this.#changes.forget(id);
-      onEvent({ type: "node.dead", nodeId: id, name, by: freed.has(id) ? "freed_lock" : "heartbeat_timeout" });
+      const detection = freed.has(id) ? "session_lock_freed" : "heartbeat_timeout";
+      onEvent({ type: "node.lost", nodeId: id, name, detection });
     }
     return removed;
   }

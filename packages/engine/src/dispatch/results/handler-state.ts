@@ -6,7 +6,7 @@ import type { WorkerSession } from "../sessions/worker-session.js";
 
 type NoteOf<Kind extends RunNote["kind"]> = Extract<RunNote, { kind: Kind }>;
 
-type Question = NoteOf<"checkpoint_load" | "step_load" | "last_success" | "upstream" | "alive">;
+type Question = NoteOf<"checkpoint_load" | "step_load" | "last_success" | "upstream" | "heartbeat">;
 
 const bounds = { maxBatch: 500, maxQueued: 20_000 };
 const done: NoteAnswer = { kind: "done" };

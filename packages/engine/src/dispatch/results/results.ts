@@ -1,4 +1,4 @@
-import { type Completion, type Instant, named, type RunError } from "@carillon/core";
+import { type Completion, type Instant, named, runEndEvents, type RunError } from "@carillon/core";
 import { emitLateEnd } from "../../runs/run-events.js";
 import {
   type AwaitingRun,
@@ -226,13 +226,13 @@ export class Results {
         continue;
       }
       const of = { namespaceId, runId, jobId, task, queue };
-      if (decision.kind === "retry") emit({ type: "run.retried", ...of, delayMs: decision.run.delayMs });
+      if (decision.kind === "retry") emit({ type: "run.retrying", ...of, delayMs: decision.run.delayMs });
       else if (decision.kind === "wait")
-        emit({ type: "run.waiting", ...of, delayMs: Math.max(0, decision.run.until - at) });
+        emit({ type: "run.waiting", ...of, timeoutMs: Math.max(0, decision.run.until - at) });
       else emit({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
     }
     const refused = count - accepted.size;
-    if (refused > 0) emit({ type: "write.refused", statement: "run.finish", count: refused });
+    if (refused > 0) emit({ type: "write.fenced", statement: "run.finish", count: refused });
   }
 
   #announceEnd(run: ClaimedRun, ended: FinishedRun, at: Instant): void {
@@ -242,7 +242,7 @@ export class Results {
     const { task = "", queue = "" } = store.lanes.get(run.lane) ?? {};
     const { status, startedAt } = ended;
     const durationMs = Math.max(0, at - startedAt);
-    const event = { type: "run.finished", namespaceId, runId, jobId, task, queue, status, durationMs } as const;
+    const event = { type: runEndEvents[status], namespaceId, runId, jobId, task, queue, durationMs } as const;
     if (status === "succeeded" && queues.orderOf(namespaceId, queue)?.kind === "sjf") durations.note(event, durationMs);
     emit(event);
     if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, at, emit);

@@ -59,7 +59,7 @@ export class Rescuer {
     const orphaned = await store.sessions.closeOfDeadNodes();
     this.#unannounced.push(...orphaned);
     const ended = expired.length + orphaned.length;
-    if (ended > 0) emit({ type: "session.expired", count: ended });
+    if (ended > 0) emit({ type: "sessions.expired", count: ended });
     const before = this.#known;
     this.#known = new Set(listed.map((session) => session.id));
     for (const id of before) if (!this.#known.has(id)) return true;
@@ -84,7 +84,7 @@ export class Rescuer {
       this.#context,
       lost.filter((id) => !others.has(id)),
     );
-    if (again.length > 0) emit({ type: "run.rescued", count: again.length });
+    if (again.length > 0) emit({ type: "runs.rescued", count: again.length });
     wakeups.runsQueued(again);
     return { lost: lost.length, rescued: rescued.length };
   }
@@ -94,9 +94,9 @@ export class Rescuer {
     if (this.#unannounced.length === 0) return;
     const left = new Map<string | null, number>();
     for (const { sessionId } of lost) left.set(sessionId, (left.get(sessionId) ?? 0) + 1);
-    for (const { id: sessionId, namespaceId, name } of this.#unannounced.splice(0)) {
-      const runs = left.get(sessionId) ?? 0;
-      this.#context.emit({ type: "session.lost", namespaceId, sessionId, name, runs });
+    for (const { id: workerId, namespaceId, name: worker } of this.#unannounced.splice(0)) {
+      const runs = left.get(workerId) ?? 0;
+      this.#context.emit({ type: "worker.lost", namespaceId, workerId, worker, runs });
     }
   }
 }

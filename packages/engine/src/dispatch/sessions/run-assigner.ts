@@ -1,4 +1,4 @@
-import { deadlineError } from "@carillon/core";
+import { deadlineError, runEndEvents } from "@carillon/core";
 import type { ClaimedRun, FinishedRun } from "@carillon/store";
 import { emitLateEnd, emitLateStart } from "../../runs/run-events.js";
 import type { DispatchContext } from "../dispatch-context.js";
@@ -52,7 +52,7 @@ export class RunAssigner {
     return runs.map((run) => {
       const assigned = toAssignment(run, store.lanes.get(run.lane));
       emit({
-        type: "run.claimed",
+        type: "run.started",
         namespaceId: run.namespaceId,
         runId: run.id,
         jobId: run.jobId,
@@ -117,7 +117,7 @@ export class RunAssigner {
         const { id: runId, lane, namespaceId, jobId } = run;
         const { task = "", queue = "" } = store.lanes.get(lane) ?? {};
         const of = { namespaceId, runId, jobId, task, queue };
-        emit({ type: "run.finished", ...of, status: how.status, durationMs: 0 });
+        emit({ type: runEndEvents[how.status], ...of, durationMs: 0 });
         if (run.policy.sla === undefined || how.status !== "failed") continue;
         emitLateStart(run, { task, queue }, end.startedAt, emit);
         emitLateEnd(run, { task, queue }, end.startedAt, emit);

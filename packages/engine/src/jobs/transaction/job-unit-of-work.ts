@@ -1,4 +1,4 @@
-import { type DurationMs, firingPolicy, type Instant, type OverlapPolicy } from "@carillon/core";
+import { type DurationMs, firingPolicy, type Instant, type OverlapPolicy, priorityClasses } from "@carillon/core";
 import type {
   EndedWaiting,
   JobTransactionReads,
@@ -13,7 +13,7 @@ import type {
 } from "@carillon/store";
 import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
 import type { EngineContext } from "../../context.js";
-import { classNames, type OnEngineEvent } from "../../events.js";
+import type { OnEngineEvent } from "../../events.js";
 import { announceEnded } from "../../runs/run-events.js";
 import { endOf, usesCalendars } from "../../schedules/calendar-notes.js";
 import { JobDraft } from "./job-draft.js";
@@ -197,8 +197,9 @@ export function emitApplied(
   announceEnded(ended, "cancelled", emit);
   for (const { run, of, nominal, trigger, class: rank, misfireThresholdMs } of fires) {
     const lateMs = Math.max(0, run.createdAt - run.runAt);
-    const fired = { ...of, runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };
-    emit({ type: run.state === "blocked" ? "run.blocked" : "run.fired", ...fired, trigger });
+    const priorityClass = priorityClasses[rank] ?? "normal";
+    const fired = { ...of, runId: run.id, jobId: run.jobId, trigger, priorityClass, scheduledFor: nominal, lateMs };
+    emit({ type: run.state === "blocked" ? "run.blocked" : "run.fired", ...fired });
     if (lateMs > misfireThresholdMs) emit({ type: "run.late", ...fired });
   }
   for (const { jobId, reason, count } of entries) {

@@ -30,7 +30,7 @@ describe("backfills on running nodes", () => {
   it("nodes whose loops run make all runs of a backfill, and workers run them, one at a time if the job requires it [INV-1]", async () => {
     const started = [await start(overlapping("allow")), await start(overlapping("skip"))];
     for (const { id } of started) await h.until(ended(id));
-    await h.until(() => h.count("run.finished") === 40);
+    await h.until(() => h.countEnds() === 40);
     for (const { id } of started)
       expect(await engine.backfills.get("default", id)).toMatchObject({ state: "done", made: 20, skipped: 0 });
     expect(days).toHaveLength(40);

@@ -121,8 +121,8 @@ describe("backfills and lost connections", () => {
       await h.drain(node);
       expect(await h.runs(job)).toHaveLength(4);
       expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });
-      expect(node.events.filter((event) => event.type === "backfill.stepped")).toEqual([]);
-      const made = other.events.map((event) => (event.type === "backfill.stepped" ? event.made : 0));
+      expect(node.events.filter((event) => event.type === "backfill.advanced")).toEqual([]);
+      const made = other.events.map((event) => (event.type === "backfill.advanced" ? event.made : 0));
       expect(made.reduce((sum, count) => sum + count, 0)).toBe(isDone ? 2 : 4);
     },
   );

@@ -24,7 +24,7 @@ class Events {
 
   get owned(): number {
     return this.list.reduce((sum, event) => {
-      if (event.type === "shards.gained") return sum + event.count;
+      if (event.type === "shards.acquired") return sum + event.count;
       return event.type === "shards.lost" ? sum - event.count : sum;
     }, 0);
   }
@@ -80,7 +80,7 @@ describe("engines over one database", () => {
     expect(a.events.owned).toBe(512);
     await a.engine.stop();
     await b.events.until(() => b.events.owned === 1_024);
-    expect(b.events.list.some((event) => event.type === "node.dead")).toBe(false);
+    expect(b.events.list.some((event) => event.type === "node.lost")).toBe(false);
   });
 
   it("two engines over one database detect by its freed lock that the other was killed", async () => {
@@ -91,9 +91,9 @@ describe("engines over one database", () => {
     await untilLocksWereSeen(b);
     await a.database.close(0);
     await b.events.until(() => b.events.owned === 1_024);
-    expect(b.events.list).toContainEqual({ type: "node.dead", nodeId: id, name: "a", by: "freed_lock" });
+    expect(b.events.list).toContainEqual({ type: "node.lost", nodeId: id, name: "a", detection: "session_lock_freed" });
     expect(b.events.list).toContainEqual(
-      expect.objectContaining({ type: "shards.taken_over", nodeId: b.engine.nodeId, from: id, count: 512 }),
+      expect.objectContaining({ type: "shards.taken_over", nodeId: b.engine.nodeId, fromNodeId: id, shards: 512 }),
     );
   });
 });

@@ -83,11 +83,16 @@ describe("dead nodes with a session lock", () => {
     time.monotonic += 1;
     expect((await b.coordinator.tick()).gained).toHaveLength(512);
     expect(b.coordinator.idleMs).toBe(1_000);
-    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "freed_lock" };
+    const dead = {
+      type: "node.lost",
+      nodeId: a.coordinator.membership.nodeId,
+      name: "a",
+      detection: "session_lock_freed",
+    };
     expect(time.events).toContainEqual(dead);
     const taken = time.events.find((event) => event.type === "shards.taken_over");
-    expect(taken).toMatchObject({ from: a.coordinator.membership.nodeId, count: 512 });
-    expect(taken?.type === "shards.taken_over" && taken.durationMs).toBeLessThanOrEqual(2_000);
+    expect(taken).toMatchObject({ fromNodeId: a.coordinator.membership.nodeId, shards: 512 });
+    expect(taken?.type === "shards.taken_over" && taken.takeoverMs).toBeLessThanOrEqual(2_000);
   });
 
   it("a killed node with a direct connection is replaced by two nodes at once, which take different shards", async () => {
@@ -112,10 +117,10 @@ describe("dead nodes with a session lock", () => {
     await a.coordinator.tick();
     time.monotonic += 600;
     expect((await b.coordinator.tick()).gained).toEqual([]);
-    expect(time.count("node.dead")).toBe(0);
+    expect(time.count("node.lost")).toBe(0);
     await isLocked(a.coordinator, true);
     await time.settle(a.coordinator, b.coordinator);
-    expect(time.count("node.dead")).toBe(0);
+    expect(time.count("node.lost")).toBe(0);
   });
 
   it("a killed node with a direct connection keeps its shards for the lease if the observer's own lock was lost meanwhile", async () => {
@@ -128,7 +133,7 @@ describe("dead nodes with a session lock", () => {
       time.monotonic += ms;
       expect((await b.coordinator.tick()).gained).toEqual([]);
     }
-    expect(time.count("node.dead")).toBe(0);
+    expect(time.count("node.lost")).toBe(0);
   });
 
   it("a killed node with a direct connection keeps its shards for the lease when the server restarts, because every lock was lost with it", async () => {
@@ -145,7 +150,7 @@ describe("dead nodes with a session lock", () => {
       await b.coordinator.tick();
     }
     expect(b.coordinator.membership.epochs.size).toBe(1_024);
-    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.dead", by: "heartbeat_timeout" }));
+    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.lost", detection: "heartbeat_timeout" }));
   });
 });
 
@@ -158,7 +163,12 @@ describe("silent nodes", () => {
     }
     await isLocked(b.coordinator, true);
     expect(b.coordinator.membership.epochs.size).toBe(1_024);
-    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "heartbeat_timeout" };
+    const dead = {
+      type: "node.lost",
+      nodeId: a.coordinator.membership.nodeId,
+      name: "a",
+      detection: "heartbeat_timeout",
+    };
     expect(time.events).toContainEqual(dead);
   });
 
@@ -167,7 +177,7 @@ describe("silent nodes", () => {
     const { nodeId } = a.coordinator.membership;
     await a.coordinator.leave();
     expect((await b.coordinator.tick()).gained).toHaveLength(512);
-    expect(time.count("node.dead")).toBe(0);
+    expect(time.count("node.lost")).toBe(0);
     expect(time.events).toContainEqual({ type: "node.left", nodeId, name: "a" });
     expect((await h.db.query(terminateLocks, [nodeId])).rowCount).toBe(0);
   });

@@ -59,7 +59,7 @@ describe("RowRegistry", () => {
     await c.tick();
     time.monotonic += 1_000;
     await c.tick();
-    expect(time.count("node.dead")).toBe(0);
+    expect(time.count("node.lost")).toBe(0);
   });
 
   it("the coordinator over PostgreSQL does not wait for a shard that a write of its old owner locks, and takes it after that write", async () => {
@@ -102,12 +102,12 @@ describe("RowRegistry", () => {
       { name: "a", skew_ms: -3_600_000, takes_shards: false },
       { name: "b", skew_ms: 0, takes_shards: true },
     ]);
-    expect(time.events.at(-1)).not.toMatchObject({ type: "node.dead" });
-    expect(time.events).toContainEqual({ type: "node.skewed", skewMs: -3_600_000, toleranceMs: 500 });
+    expect(time.events.at(-1)).not.toMatchObject({ type: "node.lost" });
+    expect(time.events).toContainEqual({ type: "clock.skewed", skewMs: -3_600_000, toleranceMs: 500 });
     time.skews.set("a", 20);
     await time.settle(a, b);
     expect([held(a), held(b)]).toEqual([512, 512]);
-    expect(time.count("node.in_time")).toBe(1);
+    expect(time.count("clock.in_sync")).toBe(1);
   });
 
   it("the coordinator over PostgreSQL keeps firing when every node's clock disagrees with the database's", async () => {
@@ -115,7 +115,7 @@ describe("RowRegistry", () => {
     time.skews.set("a", 9_000).set("b", 9_000);
     await time.settle(a, b);
     expect([held(a), held(b)]).toEqual([512, 512]);
-    expect(time.count("node.skewed")).toBe(2);
+    expect(time.count("clock.skewed")).toBe(2);
   });
 });
 
@@ -173,7 +173,7 @@ describe("DatabaseTimeline", () => {
     const before = await remembered();
     await time.settle(a, b);
     expect(await remembered()).toEqual(before);
-    expect(time.count("leases.voided")).toBe(0);
+    expect(time.count("database.timeline_changed")).toBe(0);
   });
 
   it("another timeline of the database voids every lease and makes every epoch jump, once for all nodes [INV-3]", async () => {
@@ -184,7 +184,7 @@ describe("DatabaseTimeline", () => {
     await run("update carillon.setting set value = '1.1.00000001' where name = 'database_timeline'");
     await time.settle(a, b);
     expect(await remembered()).toEqual(real);
-    expect(time.count("leases.voided")).toBe(1);
+    expect(time.count("database.timeline_changed")).toBe(1);
     for (const { id, epoch } of await h.store.shards.list()) {
       expect(epoch).toBeGreaterThan((before[id]?.epoch ?? 0) + 1_000_000);
     }
@@ -209,7 +209,7 @@ describe("DatabaseTimeline", () => {
     back = 1_000_000n;
     expect(await a.tick()).toMatchObject({ lost: { length: 1_024 }, gained: { length: 1_024 } });
     expect(a.membership.nodeId).not.toBe(before);
-    expect(time.count("leases.voided")).toBe(1);
+    expect(time.count("database.timeline_changed")).toBe(1);
     expect(await a.tick()).toEqual({ gained: [], lost: [] });
   });
 
@@ -231,8 +231,8 @@ describe("DatabaseTimeline", () => {
     const a = node("a", { shards: { ...shards, timeline: () => Promise.reject(refused) } });
     expect((await a.join()).gained).toHaveLength(1_024);
     await time.settle(a);
-    expect(time.events.filter((event) => event.type === "timeline.unknown")).toEqual([
-      { type: "timeline.unknown", reason: refused },
+    expect(time.events.filter((event) => event.type === "database.timeline_unknown")).toEqual([
+      { type: "database.timeline_unknown", reason: refused },
     ]);
   });
 });

@@ -37,10 +37,10 @@ const spec = (over: Partial<JobSpec> = {}): JobSpec => ({
 });
 
 async function fail(...payloads: readonly unknown[]): Promise<string[]> {
-  const ended = h.count("run.finished") + payloads.length;
+  const ended = h.countEnds() + payloads.length;
   const ids: string[] = [];
   for (const payload of payloads) ids.push((await engine.jobs.create("default", spec({ payload }))).id);
-  await h.until(() => h.count("run.finished") === ended);
+  await h.until(() => h.countEnds() === ended);
   return ids;
 }
 
@@ -76,7 +76,7 @@ describe("a dead letter", () => {
     const { run, isNew } = await engine.deadLetters.retryRun("default", id, {}, context);
     expect(isNew).toBe(true);
     expect(run).toMatchObject({ jobId: id, trigger: { kind: "retry", id }, payload: { n: 7 } });
-    await h.until(() => h.count("run.finished") === 2);
+    await h.until(() => h.countEnds() === 2);
     expect(await engine.runs.get("default", run.id)).toMatchObject({ status: "succeeded", output: "sent" });
     expect(await engine.runs.get("default", id)).toMatchObject({ status: "failed", attempt: 1 });
     expect(await engine.deadLetters.redrivesOf("default", id)).toMatchObject([
@@ -95,14 +95,14 @@ describe("a dead letter", () => {
     expect(asked.filter((one) => one.isNew)).toHaveLength(1);
     const again = await engine.deadLetters.retryRun("default", id, {}, context);
     expect(again).toMatchObject({ isNew: false, run: { id: asked[0]?.run.id } });
-    await h.until(() => h.count("run.finished") === 2);
+    await h.until(() => h.countEnds() === 2);
     expect(seen).toHaveLength(2);
   });
 
   it("has a retry that becomes a dead letter too when it fails, and can be retried", async () => {
     const [id = ""] = await fail(null);
     const { run } = await engine.deadLetters.retryRun("default", id, {}, context);
-    await h.until(() => h.count("run.finished") === 2);
+    await h.until(() => h.countEnds() === 2);
     expect(await letters()).toEqual([run.id]);
     const next = await engine.deadLetters.retryRun("default", run.id, {}, context);
     expect(next.run.trigger).toMatchObject({ kind: "retry", id: run.id });
@@ -112,7 +112,7 @@ describe("a dead letter", () => {
     const manual = spec({ schedule: { kind: "manual" } });
     const { id: jobId } = await engine.jobs.create("default", manual);
     const failed = await engine.jobs.runNow("default", { id: jobId }, {}, context);
-    await h.until(() => h.count("run.finished") === 1);
+    await h.until(() => h.countEnds() === 1);
     const elsewhere = { queue: "unserved", force: true };
     await engine.jobs.runNow("default", { id: jobId }, elsewhere, context);
     const refused = engine.deadLetters.retryRun("default", failed.id, {}, context);
@@ -154,7 +154,7 @@ describe("dead letters by filter", () => {
     const { id: jobId } = await engine.jobs.create("default", spec({ schedule: { kind: "manual" } }));
     isBroken = true;
     const stuck = await engine.jobs.runNow("default", { id: jobId }, {}, context);
-    await h.until(() => h.count("run.finished") === 4);
+    await h.until(() => h.countEnds() === 4);
     await engine.jobs.runNow("default", { id: jobId }, { queue: "unserved" }, context);
     isBroken = false;
     const first = await engine.deadLetters.redrive("default", {}, { pageSize: 2 }, context);
@@ -163,7 +163,7 @@ describe("dead letters by filter", () => {
     expect(results.map((one) => one.id)).toEqual([stuck.id, ...ids.toReversed()]);
     expect(results[0]?.error).toMatchObject({ code: "overlap_refused" });
     expect(results.slice(1).every((one) => one.runId !== undefined)).toBe(true);
-    await h.until(() => h.count("run.finished") === 7);
+    await h.until(() => h.countEnds() === 7);
     expect(await letters()).toEqual([stuck.id]);
   });
 
@@ -180,9 +180,9 @@ describe("a replay", () => {
     isBroken = false;
     const [id = ""] = await fail({ n: 1 });
     const same = await engine.deadLetters.replayRun("default", id, {}, context);
-    await h.until(() => h.count("run.finished") === 2);
+    await h.until(() => h.countEnds() === 2);
     const other = await engine.deadLetters.replayRun("default", id, { payload: { value: null } }, context);
-    await h.until(() => h.count("run.finished") === 3);
+    await h.until(() => h.countEnds() === 3);
     expect(seen).toEqual([{ n: 1 }, { n: 1 }, null]);
     expect(same.trigger).toEqual(other.trigger);
     expect(same.trigger).toMatchObject({ kind: "replay", id });

@@ -31,7 +31,7 @@ it("retries a run at the time that its handler requests, not after the backoff",
     },
   });
   const job = await engine.jobs.create("default", spec());
-  await h.until(() => h.count("run.retried") === 1);
+  await h.until(() => h.count("run.retrying") === 1);
   const run = await engine.runs.get("default", job.id);
   expect(run).toMatchObject({ status: "retrying", attempt: 1 });
   const waitMs = (run?.runAt ?? 0) - (run?.attempts[0]?.endedAt ?? 0);
@@ -51,9 +51,9 @@ it("fails a run at once on a non-retryable error, by its class or by its type", 
   for (const payload of ["class", "type"]) {
     ids.push((await engine.jobs.create("default", spec({ payload, policy }))).id);
   }
-  await h.until(() => h.count("run.finished") === 2);
+  await h.until(() => h.countEnds() === 2);
   for (const id of ids) expect(await engine.runs.get("default", id)).toMatchObject({ status: "failed", attempt: 1 });
-  expect(h.count("run.retried")).toBe(0);
+  expect(h.count("run.retrying")).toBe(0);
 });
 
 it("ends a run once if its result and a cancellation arrive together [INV-4]", async () => {
@@ -67,7 +67,7 @@ it("ends a run once if its result and a cancellation arrive together [INV-4]", a
     if (round % 3 === 0) await new Promise(setImmediate);
     journal.end(round);
     await cancelled.catch(() => undefined);
-    await h.until(() => h.count("run.finished") >= round);
+    await h.until(() => h.countEnds() >= round);
     expect(["succeeded", "cancelled"]).toContain((await engine.runs.get("default", id))?.status);
   }
   const { rows } = await h.database.query<{ ended: number; live: number }>({

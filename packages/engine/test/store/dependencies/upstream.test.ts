@@ -1,4 +1,4 @@
-import { type AfterSchedule, formatId, type JobSpec, parseId } from "@carillon/core";
+import { type AfterSchedule, formatId, type JobSpec, parseId, isRunEnd } from "@carillon/core";
 import type { TaskContext, UpstreamRun } from "@carillon/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, RunView } from "../../../src/index.js";
@@ -102,8 +102,7 @@ describe("a handler of a run that upstream ends started", () => {
       schedule: after([up]),
       policy: { retry: { maxAttempts: 1 } },
     });
-    const isOver = (runId: string): boolean =>
-      h.events.some((event) => event.type === "run.finished" && event.runId === runId);
+    const isOver = (runId: string): boolean => h.events.some((event) => isRunEnd(event) && event.runId === runId);
     const first = await nextCall(() => runNow(up));
     await h.until(() => isOver(first.runId));
     const again = await nextCall(() => engine.deadLetters.retryRun("default", first.runId, {}, actor));

@@ -38,7 +38,7 @@ describe("at-most-once runs", () => {
       await h.until(() => journal.begun >= Math.min(5, number + 1));
       expect(await running()).toBe(Math.min(2, 6 - number));
       journal.end(number);
-      await h.until(() => h.count("run.finished") === number);
+      await h.until(() => h.countEnds() === number);
     }
     expect(journal.begun).toBe(5);
     await worker.stop(0);
@@ -71,9 +71,9 @@ describe("at-most-once runs", () => {
       },
     });
     const job = await engine.jobs.create("default", spec());
-    await h.until(() => h.count("run.finished") === 1);
+    await h.until(() => h.countEnds() === 1);
     expect(await engine.runs.get("default", job.id)).toMatchObject({ status: "failed", attempt: 1, maxAttempts: 1 });
-    expect(h.count("run.retried")).toBe(0);
+    expect(h.count("run.retrying")).toBe(0);
   });
 
   it("an at-most-once run of a schedule keeps its lane kind when the job gets another queue", async () => {

@@ -48,7 +48,7 @@ describe("waiting runs", () => {
     });
 
   const waiting = (times = 1) => h.until(() => h.count("run.waiting") >= times);
-  const ended = (times = 1) => h.until(() => h.count("run.finished") >= times);
+  const ended = (times = 1) => h.until(() => h.countEnds() >= times);
   const call = (answer: CallbackAnswer, index = 0, by = engine) =>
     by.waitingRuns.answer(hashOf(given[index]?.token ?? ""), answer);
   const runOf = (id: string) => engine.runs.get("default", id);
@@ -81,7 +81,7 @@ describe("waiting runs", () => {
     const answers = await Promise.all([0, 1, 2, 3].map((n) => call(done(n), 0, n % 2 === 0 ? engine : other)));
     expect(answers.sort()).toEqual(["taken", "used", "used", "used"]);
     expect(await runOf(id)).toMatchObject({ status: "succeeded" });
-    expect(h.count("run.finished")).toBe(1);
+    expect(h.countEnds()).toBe(1);
   });
 
   it("a run that waits for a callback is tried again with a new token when the callback reports a failure, and the old token is over", async () => {

@@ -1,4 +1,4 @@
-import { type JobSpec, type StopOrder } from "@carillon/core";
+import { type JobSpec, type StopOrder, isRunEnd } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
@@ -135,7 +135,7 @@ describe("deadlines of running runs", () => {
   it("a run at a worker is announced when it starts or ends later than its service level", async () => {
     const sla = { startWithinMs: 1_000, finishWithinMs: 30_000 };
     const breaches = () =>
-      made.events.flatMap((event) => (event.type === "run.sla_breached" ? [[event.runId, event.term]] : []));
+      made.events.flatMap((event) => (event.type === "run.sla_breached" ? [[event.runId, event.sla]] : []));
     now += 2_000;
     const { id, session, fence } = await atWorker({ sla });
     expect(breaches()).toEqual([[id, "start"]]);
@@ -230,7 +230,7 @@ describe("deadlines of jobs", () => {
     const first = await engine.jobs.runNow("default", { id }, { policy: { deadlineMs: 1 } }, { actor: null });
     const second = await engine.jobs.runNow("default", { id }, {}, { actor: null });
     expect(second.status).toBe("blocked");
-    await h.until(() => h.events.some((event) => event.type === "run.finished" && event.runId === first.id));
+    await h.until(() => h.events.some((event) => isRunEnd(event) && event.runId === first.id));
     const journal = new JournalTask("work", () => h.checkConditions());
     await h.startWorker(engine, journal.task);
     await h.until(() => journal.begun === 1);

@@ -1,5 +1,5 @@
 import { LocalTransport, SnoozeError, type Task, Worker } from "@carillon/worker";
-import type { JobSpec } from "@carillon/core";
+import { isRunEnd, type JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Database, Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
@@ -18,9 +18,9 @@ function onEvent(event: EngineEvent): void {
   watchers = watchers.filter((watcher) => !watcher.holds());
 }
 
-/** Resolves when an event of this type has been seen that often. */
-function until(type: EngineEvent["type"], times = 1): Promise<void> {
-  const holds = (): boolean => events.filter((event) => event.type === type).length >= times;
+/** Resolves when that many runs have ended. */
+function untilEnds(times = 1): Promise<void> {
+  const holds = (): boolean => events.filter(isRunEnd).length >= times;
   return holds() ? Promise.resolve() : new Promise((resolve) => watchers.push({ holds, resolve }));
 }
 
@@ -71,7 +71,7 @@ describe("the life of a job", () => {
   it("a job that is due now runs at once, and its id names the job and the run [INV-6]", async () => {
     await startWorker(echo);
     const created = await engine.jobs.create("default", spec({ labels: { a: "b" }, owner: "me" }));
-    await until("run.finished");
+    await untilEnds();
     const job = await engine.jobs.get("default", { id: created.id });
     const run = await engine.runs.get("default", created.id);
     expect(job).toMatchObject({
@@ -90,7 +90,7 @@ describe("the life of a job", () => {
     const at = Math.ceil(database.clock.now()) + 300;
     const created = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     expect(created.lastRun?.status).toBe("scheduled");
-    await until("run.finished");
+    await untilEnds();
     const run = await engine.runs.get("default", created.id);
     expect(run?.startedAt).toBeGreaterThanOrEqual(at);
   });
@@ -112,8 +112,8 @@ describe("the life of a job", () => {
     ];
     const request = { running: "signal" } as const;
     for (const { id } of [waiting, far, kept]) await engine.jobs.cancel("default", { id }, request, { actor: null });
-    const finished = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
-    expect(finished).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
+    const ended = events.flatMap((event) => (isRunEnd(event) ? [[event.runId, event.type]] : []));
+    expect(ended).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "run.cancelled"]));
   });
 
   it("a recurring job fires once per instant and reports its lateness [INV-1]", async () => {
@@ -121,7 +121,7 @@ describe("the life of a job", () => {
     const anchor = Math.ceil(database.clock.now());
     const schedule = { kind: "every", everyMs: 1_000, anchor, maxRuns: 2 } as const;
     const job = await engine.jobs.create("default", spec({ schedule }));
-    await until("run.finished", 2);
+    await untilEnds(2);
     const { rows } = await engine.runs.list("default", { jobId: job.id }, { pageSize: 50 });
     const nominals = rows.map((run) => run.trigger.scheduledFor - anchor).toReversed();
     expect(nominals).toHaveLength(2);
@@ -141,7 +141,7 @@ describe("the life of a job", () => {
     await startWorker({ name: "work", run });
     const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
     const job = await engine.jobs.create("default", spec({ policy }));
-    await until("run.finished");
+    await untilEnds();
     const seen = await engine.runs.get("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 3, output: "third time lucky" });
     expect(seen?.attempts.map((one) => one.error?.message)).toEqual(["attempt 1", "attempt 2"]);
@@ -156,7 +156,7 @@ describe("the life of a job", () => {
     await startWorker({ name: "work", run });
     const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
     const job = await engine.jobs.create("default", spec({ policy }));
-    await until("run.finished");
+    await untilEnds();
     const seen = await engine.runs.get("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 2, output: { body: "\ufffd\ufffd" } });
     expect(seen?.attempts[0]?.error?.message).toBe("broken\ufffd answer \ufffd");
@@ -173,7 +173,7 @@ describe("the life of a job", () => {
       },
     });
     const job = await engine.jobs.create("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
-    await until("run.finished");
+    await untilEnds();
     expect(await engine.runs.get("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, output: 1 });
     expect(calls).toBe(3);
   });
@@ -186,7 +186,7 @@ describe("the life of a job", () => {
       },
     });
     const job = await engine.jobs.create("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
-    await until("run.finished");
+    await untilEnds();
     const expected = {
       status: "failed",
       statusReason: "handler_error",
@@ -238,7 +238,7 @@ describe("lists", () => {
   it("the list of jobs filters by the status that it shows", async () => {
     await startWorker(echo);
     const done = await engine.jobs.create("default", spec({}));
-    await until("run.finished");
+    await untilEnds();
     const at = database.clock.now() + 3_600_000;
     const later = await engine.jobs.create("default", spec({ schedule: { kind: "at", at } }));
     const ids = async (status: "completed" | "scheduled"): Promise<string[]> =>
@@ -252,12 +252,12 @@ describe("a worker of every queue", () => {
   it("a worker of every queue gets the runs of a queue that was created later, at once and under constant load", async () => {
     await startWorkerOf(["*"], echo);
     const first = await engine.jobs.create("default", spec({ queue: "mail" }));
-    await until("run.finished");
+    await untilEnds();
     expect((await engine.runs.get("default", first.id))?.status).toBe("succeeded");
     const later = await Promise.all(
       ["pdf", "mail", "sms"].map((queue) => engine.jobs.create("default", spec({ queue }))),
     );
-    await until("run.finished", 4);
+    await untilEnds(4);
     const runs = await Promise.all(later.map((job) => engine.runs.get("default", job.id)));
     expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
@@ -280,16 +280,18 @@ describe("a worker that stops", () => {
     await first.stop(0);
     expect((await engine.runs.get("default", job.id))?.status).toBe("queued");
     await startWorker(echo);
-    await until("run.finished");
+    await untilEnds();
     expect(await engine.runs.get("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, losses: 0 });
   });
 });
 
 describe("a node's clock", () => {
-  it("a node measures its clock from the start on and emits each measurement", async () => {
-    await until("clock.measured");
-    const measured = events.find((event) => event.type === "clock.measured");
-    expect(Math.abs(measured?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
-    expect(measured?.uncertaintyMs).toBeGreaterThan(0);
+  it("is measured from the start on, and each measurement is told", async () => {
+    await new Promise<void>((resolve) =>
+      watchers.push({ holds: () => events.some((event) => event.type === "clock.measured"), resolve }),
+    );
+    const told = events.find((event) => event.type === "clock.measured");
+    expect(Math.abs(told?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
+    expect(told?.uncertaintyMs).toBeGreaterThan(0);
   });
 });

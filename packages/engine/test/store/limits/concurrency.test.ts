@@ -22,7 +22,7 @@ test("no more runs of a key are open at once than its limit, and all of them run
     await h.until(() => h.open.length > 0);
     h.endOne();
   }
-  await h.until(() => h.engines.count("run.finished") === 9);
+  await h.until(() => h.engines.countEnds() === 9);
   expect([...h.maxOpen().values()]).toEqual([2, 2]);
 });
 
@@ -43,7 +43,7 @@ test("a limit without a key counts the runs of one job: another job of the same 
     await h.until(() => h.open.length > 0);
     h.endOne();
   }
-  await h.until(() => h.engines.count("run.finished") === 8);
+  await h.until(() => h.engines.countEnds() === 8);
   expect([...h.maxOpen().values()]).toEqual([2, 2]);
   expect(await h.query("select scope from carillon.limit_key")).toEqual([{ scope: "job" }, { scope: "job" }]);
 });
@@ -60,7 +60,7 @@ test("the limit of a queue holds for runs that have no limits [INV-14]", async (
     await h.until(() => h.open.length > 0);
     h.endOne();
   }
-  await h.until(() => h.engines.count("run.finished") === 6);
+  await h.until(() => h.engines.countEnds() === 6);
   expect(h.maxOpen().get("q")).toBeLessThanOrEqual(2);
   await engine.queues.change("default", "default", { concurrency: null }, { actor: null });
   await h.enqueue(
@@ -88,6 +88,6 @@ test("the limit of a namespace holds for all its runs, with or without other lim
     await h.until(() => h.open.length > 0);
     h.endOne();
   }
-  await h.until(() => h.engines.count("run.finished") === 8);
+  await h.until(() => h.engines.countEnds() === 8);
   expect(h.maxOpen().get("n")).toBeLessThanOrEqual(2);
 });

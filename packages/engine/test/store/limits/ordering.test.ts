@@ -23,7 +23,7 @@ test("runs of one ordering key never overlap and begin in the order in which the
   h.isEager = true;
   const keys = Array.from({ length: 12 }, (_, index) => `n${index}`);
   await h.enqueue(engine, ordered(), inAccount(...keys));
-  await h.until(() => h.engines.count("run.finished") === keys.length);
+  await h.until(() => h.engines.countEnds() === keys.length);
   expect(begun()).toEqual(keys);
   expect(h.journal.map((entry) => entry.kind)).toEqual(keys.flatMap(() => ["begin", "end"]));
 });

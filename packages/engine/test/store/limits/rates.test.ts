@@ -31,7 +31,7 @@ test("no window holds more starts than a rate allows [INV-14]", async () => {
     { rateLimit },
     Array.from({ length: 18 }, () => null),
   );
-  await h.until(() => h.engines.count("run.finished") === 18);
+  await h.until(() => h.engines.countEnds() === 18);
   expect(await maxStarts(300)).toBeLessThanOrEqual(5);
 });
 
@@ -46,7 +46,7 @@ test("no window holds more starts than a rate allows when a worker registers lat
   );
   await h.untilRow("select from carillon.limit_key where used = 3");
   await h.startWorker(engine);
-  await h.until(() => h.engines.count("run.finished") === 10);
+  await h.until(() => h.engines.countEnds() === 10);
   expect(await maxStarts(400)).toBeLessThanOrEqual(4);
 });
 

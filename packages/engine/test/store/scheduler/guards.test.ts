@@ -34,10 +34,10 @@ describe("a stale window", () => {
         },
       }),
     });
-    await node.until("write.refused");
+    await node.until("write.fenced");
     expect(await h.fired(job.jobId)).toEqual([]);
     expect(await h.due(job.jobId)).toMatchObject({ next_nominal_at: job.nominal, fired_through: null });
-    expect(node.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
+    expect(node.events).toContainEqual({ type: "write.fenced", statement: "due.fire", count: 1 });
     await node.settle();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
   });
@@ -49,10 +49,10 @@ describe("a stale window", () => {
     await h.node();
     old.scheduler.jobDue(fires);
     old.scheduler.jobDue(passes);
-    await old.until("write.refused", 2);
+    await old.until("write.fenced", 2);
     expect(await h.select("select 1 from carillon.run union all select 1 from carillon.occurrence")).toEqual([]);
-    expect(old.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
-    expect(old.events).toContainEqual({ type: "write.refused", statement: "due.pass", count: 1 });
+    expect(old.events).toContainEqual({ type: "write.fenced", statement: "due.fire", count: 1 });
+    expect(old.events).toContainEqual({ type: "write.fenced", statement: "due.pass", count: 1 });
   });
 
   it("a scheduler whose clock is an hour ahead fires nothing early [INV-5]", async () => {
@@ -60,7 +60,7 @@ describe("a stale window", () => {
     const job = await h.job({ nextNominal: at, nextFireAt: at });
     const node = await h.node();
     node.skewMs = hourMs;
-    await node.until("write.refused", 3);
+    await node.until("write.fenced", 3);
     expect(await h.fired(job.jobId)).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("a stale window", () => {
     node.skewMs = hourMs;
     const job = await dueJob({ firing: { misfire: "skip", misfireThresholdMs: minuteMs } });
     node.scheduler.readShards([job.shard]);
-    await node.until("write.refused", 2);
+    await node.until("write.fenced", 2);
     expect(await h.select("select 1 from carillon.occurrence")).toEqual([]);
     node.skewMs = 0;
     node.scheduler.readShards([job.shard]);
@@ -227,7 +227,7 @@ describe("poison jobs", () => {
     expect(fired).toBe(1_999);
     expect(await h.due(poison?.jobId ?? "")).toMatchObject({ state: "paused", version: 2 });
     const quarantined = node.events.filter((event) => event.type === "job.quarantined");
-    expect(quarantined).toMatchObject([{ jobId: poison?.jobId, error: { message: "this one is poison" } }]);
+    expect(quarantined).toMatchObject([{ jobId: poison?.jobId, reason: "this one is poison" }]);
     const [job] = await h.select("select pause from carillon.job where id = $1", poison?.jobId);
     expect(job).toMatchObject({ pause: { reason: "quarantined: this one is poison", actor: "system" } });
   });

@@ -104,6 +104,6 @@ describe("misfire policies after a stop of three hours", () => {
     await node.settle();
     expect(await h.fired(jobId)).toEqual([at]);
     expect(await h.due(jobId)).toMatchObject({ state: "completed", next_fire_at: null });
-    expect(node.events.find((event) => event.type === "run.late")).toMatchObject({ jobId, nominal: at });
+    expect(node.events.find((event) => event.type === "run.late")).toMatchObject({ jobId, scheduledFor: at });
   });
 });

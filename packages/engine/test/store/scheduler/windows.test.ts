@@ -80,7 +80,7 @@ describe("maintenance windows", () => {
     expect(isFirst).toBe(false);
     expect(await h.fired(jobId)).toEqual([]);
     expect(await h.ledger(jobId)).toMatchObject([{ reason: "window", detail: "upgrade" }]);
-    expect(node.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
+    expect(node.events).toContainEqual({ type: "write.fenced", statement: "due.fire", count: 1 });
   });
 
   it("the removal of a window releases the occurrences that it held", async () => {

@@ -20,7 +20,7 @@ const run: EndedLate = {
 function eventsOf(over: Partial<EndedLate>): unknown[] {
   const events: EngineEvent[] = [];
   emitLateEnds([{ ...run, ...over }], (event) => void events.push(event));
-  return events.map((event) => event.type === "run.sla_breached" && [event.term, event.by, event.lateMs]);
+  return events.map((event) => event.type === "run.sla_breached" && [event.sla, event.dueAt, event.lateMs]);
 }
 
 describe("a run that the server ends later than its SLA", () => {

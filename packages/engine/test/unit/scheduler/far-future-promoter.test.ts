@@ -92,7 +92,7 @@ describe("FarFuturePromoter", () => {
     expect(await tickUntilIdle()).toBe(2);
     expect(store.rows.map((row) => row.id)).toEqual(["1@300", "1@5000"]);
     expect(announced).toEqual(["due 1@100", "due 1@299"]);
-    expect(events).toEqual([{ type: "runs.moved", count: 2 }]);
+    expect(events).toEqual([{ type: "runs.promoted", count: 2 }]);
   });
 
   it("the promoter promotes overdue runs first, in bounded batches, and announces them to the workers", async () => {
@@ -198,11 +198,11 @@ describe("FarFuturePromoter", () => {
     expect(promoter.idleMs).toBe(limits.scanIntervalMs);
   });
 
-  it("the promoter emits write.refused when a scan found a run and none was promoted, and tries again", async () => {
+  it("the promoter emits write.fenced when a scan found a run and none was promoted, and tries again", async () => {
     put(1, 0);
     store.isFenced = true;
     await promoter.tick();
-    expect(events).toEqual([{ type: "write.refused", statement: "far_future.promote", count: 1 }]);
+    expect(events).toEqual([{ type: "write.fenced", statement: "far_future.promote", count: 1 }]);
     store.isFenced = false;
     store.now += limits.scanIntervalMs;
     expect(await tickUntilIdle()).toBe(1);

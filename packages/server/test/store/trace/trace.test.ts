@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { randomBytes } from "node:crypto";
-import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
+import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers, isRunEnd } from "@carillon/core";
 import { Engine, type EngineEvent, openDatabase } from "@carillon/engine";
 import { httpExecutor } from "@carillon/executors";
 import { freshDatabase } from "@carillon/testkit";
@@ -23,7 +23,7 @@ async function tracedNode() {
   const node = { name: "test", address: null, version: "0" };
   const ended: ((event: EngineEvent) => void)[] = [];
   const onEvent = (event: EngineEvent): void => {
-    if (event.type === "run.finished") for (const listener of ended.splice(0)) listener(event);
+    if (isRunEnd(event)) for (const listener of ended.splice(0)) listener(event);
   };
   const engine = new Engine({ database, ...ports, newId, node, alone: true, onEvent });
   await engine.start();

@@ -131,7 +131,7 @@ describe("a worker over HTTP", () => {
     void proxy.blackHole();
     await stopped;
     await worker.event("worker.disconnected");
-    expect(node.events.map((event) => event.type)).not.toContain("session.expired");
+    expect(node.events.map((event) => event.type)).not.toContain("sessions.expired");
     await proxy.resume();
     (await worker.call(1)).succeed("after all");
     await node.untilRun(id, { status: "succeeded", output: "after all", attempt: 1 });

@@ -79,11 +79,11 @@ describe("the worker protocol", () => {
     expect((await verb("close")).status).toBe(204);
   });
 
-  it.each(["poll", "heartbeat", "release", "note"])("refuses %s of a session of another namespace", async (name) => {
+  it.each(["poll", "heartbeat", "release", "state"])("refuses %s of a session of another namespace", async (name) => {
     await node.query("insert into carillon.namespace (name) values ('other')");
     await node.query("update carillon.worker_session set namespace_id = (select max(id) from carillon.namespace)");
     const other = await nodes.start();
-    const body = { release: { runs: [] }, note: { notes: [] } }[name] ?? {};
+    const body = { release: { runs: [] }, state: { requests: [] } }[name] ?? {};
     const answer = await other.call("POST", `/v1/workers/${id}:${name}`, body);
     expect(answer).toMatchObject({ status: 410, body: { code: "session_lost" } });
     expect((await other.call("POST", `/v1/workers/${id}:close`)).status).toBe(204);

@@ -10,10 +10,9 @@ const runId = "01890000-0000-7000-8000-000000000001";
 const jobId = "01890000-0000-7000-8000-000000000002";
 const of = { namespaceId: 1, runId, jobId, task: "echo", queue: "default" } as const;
 const finished = (over: Partial<typeof of> = {}): EngineEvent => ({
-  type: "run.finished",
+  type: "run.failed",
   ...of,
   ...over,
-  status: "failed",
   durationMs: 5,
 });
 
@@ -61,7 +60,7 @@ describe("the event hub", () => {
     const kinds = open({ types: new Set(["run.failed"]) });
     for (const reader of [other, foreign, kinds]) reader.read();
     hub.publish(finished());
-    hub.publish({ type: "run.claimed", ...of, waitedMs: 3 });
+    hub.publish({ type: "run.started", ...of, waitedMs: 3 });
     clock.advance(20);
     expect(other.read()).toBe("");
     expect(foreign.read()).toBe("");
@@ -72,15 +71,22 @@ describe("the event hub", () => {
     const { hub, clock, open } = hubUnderTest();
     const [own, foreign, mail] = [open(), open({ namespaceId: 2 }), open({ queue: "mail" })];
     for (const reader of [own, foreign, mail]) reader.read();
-    const sessionId = "01890000-0000-7000-8000-000000000003";
+    const workerId = "01890000-0000-7000-8000-000000000003";
     const nodeId = "01890000-0000-7000-8000-000000000004";
-    hub.publish({ type: "session.lost", namespaceId: 1, sessionId, name: "w", runs: 3 });
-    hub.publish({ type: "shards.taken_over", nodeId, from: jobId, count: 512, durationMs: 1_500.4 });
+    hub.publish({ type: "worker.lost", namespaceId: 1, workerId, worker: "w", runs: 3 });
+    hub.publish({
+      type: "shards.taken_over",
+      namespaceId: null,
+      nodeId,
+      fromNodeId: jobId,
+      shards: 512,
+      takeoverMs: 1_500.4,
+    });
     clock.advance(20);
     const at = "2026-11-12T08:30:00.000Z";
-    const worker = { type: "worker.lost", at, worker_id: formatId("wrk", sessionId), worker: "w", runs: 3 };
+    const worker = { type: "worker.lost", at, worker_id: formatId("wrk", workerId), worker: "w", runs: 3 };
     const nodes = { node_id: formatId("node", nodeId), from_node_id: formatId("node", jobId) };
-    const takeover = { type: "node.took_over", at, ...nodes, shards: 512, after_ms: 1_500 };
+    const takeover = { type: "shards.taken_over", at, ...nodes, shards: 512, takeover_ms: 1_500 };
     const dataIn = (text: string): unknown[] =>
       [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as unknown);
     expect(dataIn(own.read())).toEqual([worker, takeover]);

@@ -6,10 +6,9 @@ import { EventRelay } from "../../../src/events/event-relay.js";
 
 const run = { namespaceId: 1, jobId: null, task: "echo", queue: "default" } as const;
 const ended = (runId: string): EngineEvent => ({
-  type: "run.finished",
+  type: "run.failed",
   ...run,
   runId: `01890000-0000-7000-8000-00000000000${runId}`,
-  status: "failed",
   durationMs: 1,
 });
 
@@ -59,9 +58,16 @@ describe("the events of two nodes", () => {
     const { b, clock, open } = twoNodes();
     const { read } = open();
     const id = "01890000-0000-7000-8000-000000000001";
-    b.publish({ type: "shards.taken_over", nodeId: id, from: id, count: 1, durationMs: null });
+    b.publish({
+      type: "shards.taken_over",
+      namespaceId: null,
+      nodeId: id,
+      fromNodeId: id,
+      shards: 1,
+      takeoverMs: null,
+    });
     clock.advance(250);
-    expect(read()).toContain("event: node.took_over");
+    expect(read()).toContain("event: shards.taken_over");
   });
 
   it("a client that reconnects with its last event id gets every event", async () => {

@@ -124,8 +124,8 @@ describe("metrics", () => {
       jobId: "j",
       task: "echo",
       queue: "default",
-      nominal: 0,
-      class: "high",
+      scheduledFor: 0,
+      priorityClass: "high",
       trigger: "schedule",
     } as const;
     metrics.engineEvent({ type: "run.fired", ...fired, lateMs: 20 });
@@ -133,19 +133,19 @@ describe("metrics", () => {
     metrics.engineEvent({ type: "run.late", ...fired, lateMs: 90_000 });
     metrics.engineEvent({ type: "occurrence.missed", jobId: "j", count: 3 });
     metrics.engineEvent({ type: "occurrence.skipped", jobId: "j", reason: "overlap", count: 2 });
-    metrics.engineEvent({ type: "job.quarantined", jobId: "j", error: new Error("x") });
+    metrics.engineEvent({ type: "job.quarantined", namespaceId: 1, jobId: "j", reason: "x" });
     metrics.engineEvent({ type: "scheduler.ticked", durationMs: 30, fired: 1, promoted: 0, passed: 0, loaded: 0 });
-    metrics.engineEvent({ type: "run.claimed", ...run, waitedMs: -5 });
-    metrics.engineEvent({ type: "run.finished", ...run, status: "failed", durationMs: 1_500 });
-    metrics.engineEvent({ type: "run.retried", ...run, delayMs: 1_000 });
-    metrics.engineEvent({ type: "runs.moved", count: 7 });
-    metrics.engineEvent({ type: "run.rescued", count: 2 });
-    metrics.engineEvent({ type: "session.expired", count: 1 });
-    metrics.engineEvent({ type: "shards.gained", count: 10 });
+    metrics.engineEvent({ type: "run.started", ...run, waitedMs: -5 });
+    metrics.engineEvent({ type: "run.failed", ...run, durationMs: 1_500 });
+    metrics.engineEvent({ type: "run.retrying", ...run, delayMs: 1_000 });
+    metrics.engineEvent({ type: "runs.promoted", count: 7 });
+    metrics.engineEvent({ type: "runs.rescued", count: 2 });
+    metrics.engineEvent({ type: "sessions.expired", count: 1 });
+    metrics.engineEvent({ type: "shards.acquired", count: 10 });
     metrics.engineEvent({ type: "shards.lost", count: 4 });
-    metrics.engineEvent({ type: "node.skewed", skewMs: 3_600_000, toleranceMs: 500 });
+    metrics.engineEvent({ type: "clock.skewed", skewMs: 3_600_000, toleranceMs: 500 });
     metrics.engineEvent({ type: "clock.measured", skewMs: -250, uncertaintyMs: 1 });
-    metrics.engineEvent({ type: "write.refused", statement: "run.complete", count: 1 });
+    metrics.engineEvent({ type: "write.fenced", statement: "run.complete", count: 1 });
     metrics.engineEvent({ type: "loop.failed", loop: "rescuer", error: new Error("x") });
     const text = await metrics.render();
     for (const expected of [

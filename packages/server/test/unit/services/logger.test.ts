@@ -34,10 +34,10 @@ describe("the log", () => {
     const { logger, entry } = logged();
     const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const run = { namespaceId: 1, runId: id, jobId: id, task: "echo", queue: "default" };
-    logEngineEvent(logger, { type: "run.retried", ...run, delayMs: 5 });
+    logEngineEvent(logger, { type: "run.retrying", ...run, delayMs: 5 });
     expect(entry()).toMatchObject({
       component: "engine",
-      msg: "run.retried",
+      msg: "run.retrying",
       run_id: expect.stringMatching(/^run_[0-9a-z]{26}$/) as string,
       job_id: expect.stringMatching(/^job_[0-9a-z]{26}$/) as string,
       task: "echo",
@@ -50,20 +50,27 @@ describe("the log", () => {
     const { logger, entry } = logged();
     const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const node = expect.stringMatching(/^node_[0-9a-z]{26}$/) as string;
-    logEngineEvent(logger, { type: "node.dead", nodeId: id, name: "b", by: "heartbeat_timeout" });
-    expect(entry()).toMatchObject({ msg: "node.dead", node_id: node, name: "b" });
-    logEngineEvent(logger, { type: "shards.taken_over", nodeId: id, from: id, count: 64, durationMs: 1 });
-    expect(entry()).toMatchObject({ msg: "shards.taken_over", from: node });
+    logEngineEvent(logger, { type: "node.lost", nodeId: id, name: "b", detection: "heartbeat_timeout" });
+    expect(entry()).toMatchObject({ msg: "node.lost", node_id: node, name: "b" });
+    logEngineEvent(logger, {
+      type: "shards.taken_over",
+      namespaceId: null,
+      nodeId: id,
+      fromNodeId: id,
+      shards: 64,
+      takeoverMs: 1,
+    });
+    expect(entry()).toMatchObject({ msg: "shards.taken_over", from_node_id: node });
     logEngineEvent(logger, { type: "backfill.ended", backfillId: id, jobId: id, state: "done", reason: null });
     expect(entry()).toMatchObject({ backfill_id: expect.stringMatching(/^bkf_/) as string });
   });
 
   it("cluster events are logged on info, and on debug with an embedded database", () => {
     const { logger, entry } = logged();
-    logEngineEvent(logger, { type: "shards.gained", count: 64 });
-    expect(entry()).toMatchObject({ level: 30, msg: "shards.gained" });
-    logEngineEvent(logger, { type: "shards.gained", count: 64 }, { isOnlyNode: true });
-    expect(entry()).toMatchObject({ level: 20, msg: "shards.gained" });
+    logEngineEvent(logger, { type: "shards.acquired", count: 64 });
+    expect(entry()).toMatchObject({ level: 30, msg: "shards.acquired" });
+    logEngineEvent(logger, { type: "shards.acquired", count: 64 }, { isOnlyNode: true });
+    expect(entry()).toMatchObject({ level: 20, msg: "shards.acquired" });
     logEngineEvent(logger, { type: "shards.lost", count: 1 }, { isOnlyNode: true });
     expect(entry()).toMatchObject({ level: 40 });
   });

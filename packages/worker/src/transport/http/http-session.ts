@@ -1,11 +1,11 @@
-import type { WorkerHeard, WorkerNoted, WorkerPolled, WorkerRegistered } from "@carillon/client";
+import type { WorkerHeartbeatAnswer, WorkerStateAnswer, WorkerPollAnswer, WorkerRegistered } from "@carillon/client";
 import type { Assignment, Completion, DurationMs, NoteAnswer, RunNote } from "@carillon/core";
 import { wait, type WorkerTimers } from "../../runtime/timers.js";
 import type { StartedRun, TransportEvents } from "../../runtime/transport.js";
 import type { Heartbeat, StartHeartbeat } from "./heartbeat.js";
 import { ResultQueue } from "./result-queue.js";
 import { backoffMs, type Caller, pickCaller, type ServerCalls, ServerRefused, SessionGone } from "./server-calls.js";
-import { type ClaimRef, claimsJson, notesJson, type PollAnswer, toNoteAnswer, toPollAnswer } from "./wire.js";
+import { type ClaimRef, claimsJson, stateJson, type PollAnswer, toNoteAnswer, toPollAnswer } from "./wire.js";
 
 export interface HttpSessionOptions extends Caller {
   readonly registered: WorkerRegistered;
@@ -92,12 +92,12 @@ export class HttpSession {
 
   async started(runs: readonly StartedRun[]): Promise<void> {
     const started = runs.map(({ runId, fence, agoMs }) => ({ run_id: runId, fence, ago_ms: Math.round(agoMs) }));
-    await this.#post<WorkerHeard>("heartbeat", JSON.stringify({ started }));
+    await this.#post<WorkerHeartbeatAnswer>("heartbeat", JSON.stringify({ started }));
   }
 
   async note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     try {
-      const { answers } = await this.#post<WorkerNoted>("note", notesJson(notes));
+      const { answers } = await this.#post<WorkerStateAnswer>("state", stateJson(notes));
       return answers.map(toNoteAnswer);
     } catch (error) {
       if (error instanceof SessionGone) this.#lose();
@@ -149,16 +149,19 @@ export class HttpSession {
 
   async #poll({ waitMs, results, isDraining = this.#isPaused }: PollRequest): Promise<PollAnswer> {
     const poll = this.#polls.begin();
-    const { number, finishedUpTo, listsHeld } = poll;
+    const { number, endedUpTo, listsHeld } = poll;
     const json =
-      `{"number":${number},"heard":${finishedUpTo},"wait_ms":${waitMs}` +
+      `{"number":${number},"ended_up_to":${endedUpTo},"wait_ms":${waitMs}` +
       (listsHeld ? `,"held":${claimsJson(this.#held)}` : "") +
       (results === undefined ? "" : `,"results":${results}`) +
       (isDraining ? `,"draining":true}` : "}");
     try {
       const timeoutMs = waitMs + requestTimeoutMs;
       const { calls } = this.#options;
-      const polled = await calls.post<WorkerPolled>(this.#path("poll"), json, { timeoutMs, signal: this.#over.signal });
+      const polled = await calls.post<WorkerPollAnswer>(this.#path("poll"), json, {
+        timeoutMs,
+        signal: this.#over.signal,
+      });
       this.#polls.answered(poll);
       this.#answeredAt = this.#options.timers.monotonic();
       this.#heartbeat.pollAnswered();
@@ -213,7 +216,7 @@ export class HttpSession {
     const { acknowledged } = this.#heartbeat;
     if (acknowledged !== this.#acknowledged) this.#answeredAt = now;
     this.#acknowledged = acknowledged;
-    const isDisconnected = this.#held.size > 0 && now - this.#answeredAt > (registered.silence_ms * 2) / 3;
+    const isDisconnected = this.#held.size > 0 && now - this.#answeredAt > (registered.timeout_ms * 2) / 3;
     if (isDisconnected && !this.#isDisconnected) events.onDisconnected();
     this.#isDisconnected = isDisconnected;
   }
@@ -222,7 +225,7 @@ export class HttpSession {
     if (this.#held.size === 0) return;
     this.#isCheckingClaims = true;
     try {
-      const { lost } = await this.#post<WorkerHeard>("heartbeat", `{"held":${claimsJson(this.#held)}}`);
+      const { lost } = await this.#post<WorkerHeartbeatAnswer>("heartbeat", `{"held":${claimsJson(this.#held)}}`);
       this.#stopLost(lost.map(({ run_id: runId, fence }) => ({ runId, fence })));
     } catch (error) {
       if (error instanceof SessionGone) this.#lose();
@@ -282,16 +285,16 @@ export class PollTracker {
   /** All polls up to this one were over when the server learned the held claims. */
   #listedUpTo = 0;
 
-  begin(): { readonly number: number; readonly finishedUpTo: number; readonly listsHeld: boolean } {
+  begin(): { readonly number: number; readonly endedUpTo: number; readonly listsHeld: boolean } {
     const number = ++this.#lastNumber;
     this.#inFlight.add(number);
-    const finishedUpTo = Math.min(...this.#inFlight) - 1;
-    return { number, finishedUpTo, listsHeld: this.#failedUpTo > this.#listedUpTo };
+    const endedUpTo = Math.min(...this.#inFlight) - 1;
+    return { number, endedUpTo, listsHeld: this.#failedUpTo > this.#listedUpTo };
   }
 
-  answered({ number, finishedUpTo, listsHeld }: ReturnType<PollTracker["begin"]>): void {
+  answered({ number, endedUpTo, listsHeld }: ReturnType<PollTracker["begin"]>): void {
     this.#inFlight.delete(number);
-    if (listsHeld) this.#listedUpTo = Math.max(this.#listedUpTo, finishedUpTo);
+    if (listsHeld) this.#listedUpTo = Math.max(this.#listedUpTo, endedUpTo);
   }
 
   failed({ number }: ReturnType<PollTracker["begin"]>): void {

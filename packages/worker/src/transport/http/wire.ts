@@ -1,4 +1,4 @@
-import type { WorkerNote, WorkerNoted, WorkerPolled } from "@carillon/client";
+import type { StateRequest, WorkerStateAnswer, WorkerPollAnswer } from "@carillon/client";
 import type {
   Assignment,
   Completion,
@@ -28,7 +28,7 @@ export interface PollAnswer {
 }
 
 /** A server of an older version sends no `leave`. */
-type Polled = Omit<WorkerPolled, "leave"> & Partial<Pick<WorkerPolled, "leave">>;
+type Polled = Omit<WorkerPollAnswer, "leave"> & Partial<Pick<WorkerPollAnswer, "leave">>;
 
 export function toPollAnswer({ runs, refused, stops, lost, drain, leave = false }: Polled): PollAnswer {
   return {
@@ -41,7 +41,7 @@ export function toPollAnswer({ runs, refused, stops, lost, drain, leave = false 
   };
 }
 
-function toAssignment(run: WorkerPolled["runs"][number]): Assignment {
+function toAssignment(run: WorkerPollAnswer["runs"][number]): Assignment {
   return {
     runId: run.run_id,
     jobId: run.job_id,
@@ -118,17 +118,17 @@ function toStorable(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replaceAll(/[\0\p{Surrogate}]/gu, "\ufffd");
 }
 
-export function notesJson(notes: readonly RunNote[]): string {
-  return JSON.stringify({ notes: notes.map(toWireNote) });
+export function stateJson(notes: readonly RunNote[]): string {
+  return JSON.stringify({ requests: notes.map(toWireNote) });
 }
 
-export function toNoteAnswer(answer: WorkerNoted["answers"][number]): NoteAnswer {
+export function toNoteAnswer(answer: WorkerStateAnswer["answers"][number]): NoteAnswer {
   const { kind, value_json: valueJson = "null", at = 0, message = "" } = answer;
   if (kind === "value") return { kind, valueJson, at };
   return kind === "refused" ? { kind, message } : { kind };
 }
 
-function toWireNote(note: RunNote): WorkerNote {
+function toWireNote(note: RunNote): StateRequest {
   const claim = { run_id: note.runId, fence: note.fence };
   switch (note.kind) {
     case "checkpoint":
@@ -154,7 +154,13 @@ function toWireNote(note: RunNote): WorkerNote {
   }
 }
 
-function toWireLine({ number, level, message, fieldsJson, agoMs }: LogLine): NonNullable<WorkerNote["lines"]>[number] {
+function toWireLine({
+  number,
+  level,
+  message,
+  fieldsJson,
+  agoMs,
+}: LogLine): NonNullable<StateRequest["lines"]>[number] {
   const fields = fieldsJson === null ? {} : { fields_json: fieldsJson };
   return { number, level, message, ...fields, ago_ms: Math.max(0, Math.round(agoMs)) };
 }

@@ -5,7 +5,7 @@ import { HeldClaims, HttpSession, PollTracker } from "../../../src/transport/htt
 import { type Poster, type Reply, ServerCalls } from "../../../src/transport/http/server-calls.js";
 
 const nothing = (): void => undefined;
-const limits = { id: "wrk_1", heartbeat_ms: 3_000, silence_ms: 15_000, poll_ms: 20_000 };
+const limits = { id: "wrk_1", heartbeat_ms: 3_000, timeout_ms: 15_000, poll_ms: 20_000 };
 const polled = { runs: [], refused: [], stops: [], lost: [], drain: false, leave: false };
 const success = { kind: "succeeded", outputJson: "1" } as const;
 
@@ -98,13 +98,13 @@ describe("the poll tracker", () => {
     const polls = new PollTracker();
     const [first, second] = [polls.begin(), polls.begin()];
     expect([first, second]).toMatchObject([
-      { number: 1, finishedUpTo: 0 },
-      { number: 2, finishedUpTo: 0 },
+      { number: 1, endedUpTo: 0 },
+      { number: 2, endedUpTo: 0 },
     ]);
     polls.answered(second);
-    expect(polls.begin()).toMatchObject({ number: 3, finishedUpTo: 0 });
+    expect(polls.begin()).toMatchObject({ number: 3, endedUpTo: 0 });
     polls.answered(first);
-    expect(polls.begin()).toMatchObject({ number: 4, finishedUpTo: 2, listsHeld: false });
+    expect(polls.begin()).toMatchObject({ number: 4, endedUpTo: 2, listsHeld: false });
   });
 
   it("lists all held claims after a failed poll until a poll that started later is answered [INV-6]", () => {
@@ -112,7 +112,7 @@ describe("the poll tracker", () => {
     const [lost, older] = [polls.begin(), polls.begin()];
     polls.failed(lost);
     const listing = polls.begin();
-    expect(listing).toMatchObject({ finishedUpTo: 1, listsHeld: true });
+    expect(listing).toMatchObject({ endedUpTo: 1, listsHeld: true });
     polls.answered(older);
     const another = polls.begin();
     expect(another.listsHeld).toBe(true);

@@ -6,7 +6,7 @@ import { HttpTransport } from "../../../src/transport/http/http-transport.js";
 
 const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 const unknownField = JSON.stringify({ code: "unknown_field", errors: [{ pointer: "/defaults" }] });
-const session = JSON.stringify({ id: "wrk_1", heartbeat_ms: 60_000, silence_ms: 60_000, poll_ms: 60_000 });
+const session = JSON.stringify({ id: "wrk_1", heartbeat_ms: 60_000, timeout_ms: 60_000, poll_ms: 60_000 });
 const nothing = (): void => undefined;
 const heartbeat = () => ({ acknowledged: 0, setHolding: nothing, pollAnswered: nothing, stop: nothing });
 const events = {

@@ -29,7 +29,7 @@ const createJob = (over: Partial<JobSpec> = {}) =>
     ...over,
   });
 
-const ended = (times = 1) => h.until(() => h.count("run.finished") >= times);
+const ended = (times = 1) => h.until(() => h.countEnds() >= times);
 
 describe("handlers inside a node", () => {
   it("a handler inside a node saves a checkpoint when its worker leaves, and another worker continues there with no try spent", async () => {

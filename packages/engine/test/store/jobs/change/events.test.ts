@@ -5,9 +5,9 @@ import { actor, type ChangeHarness, changeHarness, overlapping } from "../../../
 let h: ChangeHarness;
 let events: EngineEvent[] = [];
 beforeAll(async () => {
-  // The events of occurrences; job.changed is emitted too.
+  // The events of occurrences; job.created and job.updated are emitted too.
   h = await changeHarness((event) => {
-    if (event.type !== "job.changed") events.push(event);
+    if (!event.type.startsWith("job.")) events.push(event);
   });
 });
 afterAll(() => h.close());
@@ -29,8 +29,8 @@ describe("a change that decides due occurrences", () => {
       queue: "default",
       jobId: id,
       runId: run?.["id"],
-      nominal: h.last,
-      class: "normal",
+      scheduledFor: h.last,
+      priorityClass: "normal",
       lateMs: expect.any(Number),
     };
     expect(events).toEqual([{ type: "run.fired", trigger: "schedule", ...what }]);
@@ -41,8 +41,8 @@ describe("a change that decides due occurrences", () => {
     const [late, busy] = [await h.recurring({ firing: { misfireThresholdMs: 0 } }, 2), await h.recurring()];
     await edit(late);
     expect(events).toMatchObject([
-      { type: "run.fired", nominal: h.last },
-      { type: "run.late", jobId: late, nominal: h.last },
+      { type: "run.fired", scheduledFor: h.last },
+      { type: "run.late", jobId: late, scheduledFor: h.last },
       { type: "occurrence.missed", jobId: late, count: 2 },
     ]);
     events = [];
@@ -55,7 +55,7 @@ describe("a change that decides due occurrences", () => {
     const id = await h.recurring(overlapping("queue_one"));
     await h.engine.jobs.runNow("default", { id }, {}, actor);
     await edit(id);
-    expect(events).toMatchObject([{ type: "run.blocked", jobId: id, nominal: h.last }]);
+    expect(events).toMatchObject([{ type: "run.blocked", jobId: id, scheduledFor: h.last }]);
   });
 
   it("emits nothing for a change that changes nothing", async () => {

@@ -42,7 +42,7 @@ describe("a change made through a node that does not own the job's shard", () =>
     await first.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
     await h.until(() => h.count("run.fired") === 1);
     const fired = h.events.filter((event) => event.type === "run.fired");
-    expect(fired).toMatchObject([{ jobId: id, nominal: at }]);
+    expect(fired).toMatchObject([{ jobId: id, scheduledFor: at }]);
     // A full scan runs every 15 s, a wakeup arrives in milliseconds.
     expect(fired[0]?.lateMs).toBeLessThan(5_000);
   });
@@ -56,7 +56,9 @@ describe("a change made through a node that does not own the job's shard", () =>
     // While it is paused its instant is moved into the pause.
     await first.jobs.edit("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at: until - 1 } }), actor);
     await h.until(() => h.count("run.fired") === 1);
-    expect(h.events.filter((event) => event.type === "run.fired")).toMatchObject([{ jobId: id, nominal: until - 1 }]);
+    expect(h.events.filter((event) => event.type === "run.fired")).toMatchObject([
+      { jobId: id, scheduledFor: until - 1 },
+    ]);
     expect(await second.jobs.get("default", { id })).toMatchObject({ state: "completed", pause: null, version: 5 });
   });
 });
@@ -109,7 +111,7 @@ describe("a change whose wakeup is lost", () => {
     expect(await h.runs(id)).toHaveLength(1);
     for (const job of stale) scheduler.jobDue(job);
     await scheduler.tick();
-    expect(events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
+    expect(events).toContainEqual({ type: "write.fenced", statement: "due.fire", count: 1 });
     expect(firesOf(id)).toEqual([]);
     expect(await h.runs(id)).toHaveLength(1);
   });

@@ -35,7 +35,7 @@ describe("runs of a job that wait for one another", () => {
       await h.until(() => journal.begun === number);
       journal.end(number);
     }
-    await h.until(() => h.count("run.finished") === 4);
+    await h.until(() => h.countEnds() === 4);
     expect(journal.hasOverlap).toBe(false);
     const ended = await Promise.all(runs.map((run) => node.runs.get("default", run.id)));
     const begins = ended.map((run) => run?.startedAt ?? 0);
@@ -56,7 +56,7 @@ describe("runs of a job that wait for one another", () => {
     journal.end(2);
     await h.until(() => journal.begun === 3);
     journal.end(3);
-    await h.until(() => h.count("run.finished") === 2);
+    await h.until(() => h.countEnds() === 2);
     expect(await status(second.id)).toEqual(["succeeded", null]);
   });
 
@@ -81,7 +81,7 @@ describe("runs of a job that wait for one another", () => {
       await h.until(() => journal.begun >= number);
       journal.end(number);
     }
-    await h.until(() => h.count("run.finished") === 30);
+    await h.until(() => h.countEnds() === 30);
     expect(journal.begun).toBe(30);
   });
 });
@@ -108,7 +108,7 @@ describe("the cancellation of a job", () => {
     const run = await runNow(id);
     await h.until(() => journal.begun === 1);
     await node.jobs.cancel("default", { id }, { running: "signal" }, actor);
-    await h.until(() => h.count("run.finished") === 1);
+    await h.until(() => h.countEnds() === 1);
     expect(journal.entries).toEqual(["begin 1", "stop 1"]);
     expect(String(journal.signals.get(1)?.reason)).toContain("cancelled_by_job");
     expect(await status(run.id)).toEqual(["cancelled", "cancelled_by_job"]);
@@ -131,7 +131,7 @@ describe("the cancellation of a job", () => {
     const run = await runNow(id);
     await deaf;
     await node.jobs.cancel("default", { id }, { running: "signal" }, actor);
-    await h.until(() => h.count("run.finished") === 1);
+    await h.until(() => h.countEnds() === 1);
     expect(await status(run.id)).toEqual(["succeeded", null]);
   });
 
@@ -156,7 +156,7 @@ describe("the cancellation of a job", () => {
       "default",
       spec({ schedule: { kind: "at", at: 0 }, firing: { misfire: "run_once" } }),
     );
-    await h.until(() => journal.begun === 1 && h.count("run.finished") === 1);
+    await h.until(() => journal.begun === 1 && h.countEnds() === 1);
     expect(await status(run.id)).toEqual(["cancelled", "cancelled_by_job"]);
     expect(await status(next.id)).toEqual(["running", null]);
   });

@@ -1,4 +1,4 @@
-import type { JobSpec } from "@carillon/core";
+import { isRunEnd, type JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { LocalTransport, Worker } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -38,8 +38,6 @@ function until(holds: () => boolean): Promise<void> {
   return holds() ? Promise.resolve() : new Promise((resolve) => watchers.push({ holds, resolve }));
 }
 
-const seen = (type: EngineEvent["type"]): number => events.filter((event) => event.type === type).length;
-
 async function startEngine(farFuture: object = farFutureLimits): Promise<Engine> {
   const node = { name: "test", address: null, version: "0" };
   const engine = new Engine({ database, ...hostPorts, newId, node, alone: true, onEvent, limits: { farFuture } });
@@ -77,12 +75,12 @@ describe("far-future jobs", () => {
     const job = await engine.jobs.create("default", once(800));
     expect(job).toMatchObject({ state: "active", lastRun: { status: "scheduled" } });
     expect(await countFarFuture()).toBe(1);
-    await until(() => seen("run.finished") === 1);
+    await until(() => events.filter(isRunEnd).length === 1);
     expect(await countFarFuture()).toBe(0);
     const run = await engine.runs.get("default", job.id);
     expect(run).toMatchObject({ status: "succeeded", output: { n: 1 }, createdAt: job.createdAt });
     expect(run?.startedAt).toBeGreaterThanOrEqual(job.nextRunAt ?? Number.POSITIVE_INFINITY);
-    expect(events.find((event) => event.type === "runs.moved")).toMatchObject({ count: 1 });
+    expect(events.find((event) => event.type === "runs.promoted")).toMatchObject({ count: 1 });
   });
 
   it("far-future jobs that became due while every node was stopped run after the start, and the others keep waiting [INV-6]", async () => {
@@ -93,7 +91,7 @@ describe("far-future jobs", () => {
     await database.query({ text: "update carillon.far_future_run set run_at = run_at - interval '3 hours'" });
     const after = await startEngine();
     await startWorker(after);
-    await until(() => seen("run.finished") === 2);
+    await until(() => events.filter(isRunEnd).length === 2);
     const runs = await Promise.all(jobs.map((job) => after.runs.get("default", job.id)));
     expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "scheduled"]);
     expect(await countFarFuture()).toBe(1);
@@ -104,7 +102,7 @@ describe("far-future jobs", () => {
     await startWorker(engine);
     const job = await engine.jobs.create("default", once(86_400_000));
     await database.query({ text: "update carillon.far_future_run set run_at = now() - interval '1 minute'" });
-    await until(() => seen("run.finished") === 1);
+    await until(() => events.filter(isRunEnd).length === 1);
     expect((await engine.runs.get("default", job.id))?.status).toBe("succeeded");
   });
 });

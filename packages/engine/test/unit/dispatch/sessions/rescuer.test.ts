@@ -1,3 +1,4 @@
+import { isRunEnd } from "@carillon/core";
 import { expect, it } from "vitest";
 import type { EngineEvent } from "../../../../src/events.js";
 import { Rescuer } from "../../../../src/dispatch/sessions/rescuer.js";
@@ -130,10 +131,10 @@ it("the rescuer announces the runs that it ends: those that lost too many worker
   const { state, pass } = setUp();
   Object.assign(state, { lost: ["a", "b", "c"], buried: ["a"], stopped: ["b"] });
   await pass(3_000);
-  const ended = state.emitted.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
+  const ended = state.emitted.flatMap((event) => (isRunEnd(event) ? [[event.runId, event.type]] : []));
   expect(ended).toEqual([
-    ["a", "failed"],
-    ["b", "cancelled"],
+    ["a", "run.failed"],
+    ["b", "run.cancelled"],
   ]);
 });
 
@@ -141,7 +142,7 @@ it("the rescuer ends cancelled runs that another node queued again before it die
   const { state, pass } = setUp();
   Object.assign(state, { lost: ["a"], stopped: ["a"], isLocked: true });
   await pass(3_000);
-  expect(state.emitted).toMatchObject([{ type: "run.finished", runId: "a", status: "cancelled" }]);
+  expect(state.emitted).toMatchObject([{ type: "run.cancelled", runId: "a" }]);
   expect(state.queued).toEqual([]);
 });
 
@@ -150,9 +151,9 @@ it("the rescuer announces each worker that it declares dead once, with the runs 
   await pass(30_000);
   Object.assign(state, { dead: ["b", "c"], lost: ["run-1", "run-2"], session: "b", sessions: ["a"] });
   await pass(30_000);
-  expect(state.emitted.filter((event) => event.type === "session.lost")).toEqual([
-    { type: "session.lost", namespaceId: 1, sessionId: "b", name: "worker b", runs: 2 },
-    { type: "session.lost", namespaceId: 1, sessionId: "c", name: "worker c", runs: 0 },
+  expect(state.emitted.filter((event) => event.type === "worker.lost")).toEqual([
+    { type: "worker.lost", namespaceId: 1, workerId: "b", worker: "worker b", runs: 2 },
+    { type: "worker.lost", namespaceId: 1, workerId: "c", worker: "worker c", runs: 0 },
   ]);
 });
 
@@ -163,5 +164,5 @@ it("the rescuer announces a dead worker later when its runs could not be read at
   await expect(pass(3_000)).rejects.toThrow("the database is away");
   state.isAway = false;
   await pass(30_000);
-  expect(state.emitted.filter((event) => event.type === "session.lost")).toMatchObject([{ sessionId: "b", runs: 1 }]);
+  expect(state.emitted.filter((event) => event.type === "worker.lost")).toMatchObject([{ workerId: "b", runs: 1 }]);
 });

@@ -202,7 +202,7 @@ export class Simulation {
       },
       onCrash: () => this.agenda.add(this.now + 10 * secondMs, () => this.#replaceCrashed(node)),
       onStopped: (runIds) => this.#workers.stop(runIds),
-      onEvent: (event) => this.count(event.type === "write.refused" ? `refused ${event.statement}` : event.type),
+      onEvent: (event) => this.count(event.type === "write.fenced" ? `refused ${event.statement}` : event.type),
       limits: {
         windowMs: windowsMs[this.#nodesMade % windowsMs.length] ?? minuteMs,
         windowEntries: this.#nodesMade % 5 === 0 ? shards : 10_000,

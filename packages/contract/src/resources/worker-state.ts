@@ -8,7 +8,7 @@ import type { Operation } from "../operation.js";
 import { AgoMs, Fence, RunRef, runUuid, workerCall, workerCallErrors } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
 
-const noteKinds = [
+const stateKinds = [
   "checkpoint",
   "checkpoint_load",
   "progress",
@@ -20,10 +20,10 @@ const noteKinds = [
   "last_success",
   "upstream",
   "callback",
-  "alive",
+  "heartbeat",
 ] as const;
 
-const Line = object("NotedLine", {
+const Line = object("StateLogLine", {
   number: WholeNumber(
     1,
     2_147_483_647,
@@ -37,12 +37,12 @@ const Line = object("NotedLine", {
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: noteLimits.nameLength, description });
 
-export const WorkerNote = object(
-  "WorkerNote",
+export const StateRequest = object(
+  "StateRequest",
   {
     run_id: RunRef,
     fence: Fence,
-    kind: stringEnum(noteKinds),
+    kind: stringEnum(stateKinds),
     number: Type.Optional(
       WholeNumber(1, Number.MAX_SAFE_INTEGER, "For a checkpoint or progress: increases within the attempt"),
     ),
@@ -67,12 +67,14 @@ export const WorkerNote = object(
   },
   { description: "State that a handler stores or loads" },
 );
-export type WorkerNote = Static<typeof WorkerNote>;
+export type StateRequest = Static<typeof StateRequest>;
 
-const WorkerNotes = object("WorkerNotes", { notes: Type.Array(WorkerNote, { maxItems: workerLimits.notes }) });
-type WorkerNotes = Static<typeof WorkerNotes>;
+const WorkerState = object("WorkerState", {
+  requests: Type.Array(StateRequest, { maxItems: workerLimits.stateRequests }),
+});
+type WorkerState = Static<typeof WorkerState>;
 
-const NoteAnswer = object("NoteAnswer", {
+const StateAnswer = object("StateAnswer", {
   kind: stringEnum(["done", "value", "busy", "lost", "refused"], {
     description:
       "done: stored, or there is no value; busy: another run is executing it; lost: another worker has the run; refused: the " +
@@ -83,77 +85,77 @@ const NoteAnswer = object("NoteAnswer", {
   message: Type.Optional(Text("Why it was refused")),
 });
 
-export const WorkerNoted = object("WorkerNoted", {
-  answers: Type.Array(NoteAnswer, { description: "One for each note, in the same order" }),
+export const WorkerStateAnswer = object("WorkerStateAnswer", {
+  answers: Type.Array(StateAnswer, { description: "One for each request, in the same order" }),
 });
-export type WorkerNoted = Static<typeof WorkerNoted>;
+export type WorkerStateAnswer = Static<typeof WorkerStateAnswer>;
 
-export const noteRuns = {
+export const exchangeState = {
   ...workerCall,
-  path: "/v1/workers/{id}:note",
+  path: "/v1/workers/{id}:state",
   summary: "Store and load the state of handlers",
   description:
-    "Checkpoints, progress, log lines, results of steps. The worker may send a note again if it got no answer. A claim that " +
+    "Checkpoints, progress, log lines, results of steps. The worker may send a request again if it got no answer. A claim that " +
     "has ended is reported in the answer, not as an error.",
   params: WorkerRef,
-  body: WorkerNotes,
-  bodyBytes: workerLimits.noteBytes,
-  answers: { 200: { description: "The result for each item", schema: WorkerNoted } },
+  body: WorkerState,
+  bodyBytes: workerLimits.stateBytes,
+  answers: { 200: { description: "The result for each item", schema: WorkerStateAnswer } },
   errors: workerCallErrors,
 } as const satisfies Operation;
 
-/** Reads the notes of handlers; each must have the fields that its kind needs. */
-export function readNotes(body: unknown): readonly RunNote[] {
-  return readBody(WorkerNotes, body, ({ notes = [] }, findings) =>
-    notes.flatMap((note: WorkerNote | undefined, index) => {
+/** Reads the state requests of handlers; each must have the fields that its kind needs. */
+export function readStateRequests(body: unknown): readonly RunNote[] {
+  return readBody(WorkerState, body, ({ requests = [] }, findings) =>
+    requests.flatMap((request: StateRequest | undefined, index) => {
       // An item with a fault was recorded and left out.
-      if (note === undefined) return [];
-      const content = contentOf(note);
-      if (typeof content !== "string") return [{ ...content, runId: runUuid(note.run_id), fence: note.fence }];
-      missing(findings, index, content, note.kind);
+      if (request === undefined) return [];
+      const content = contentOf(request);
+      if (typeof content !== "string") return [{ ...content, runId: runUuid(request.run_id), fence: request.fence }];
+      missing(findings, index, content, request.kind);
       return [];
     }),
   );
 }
 
 function missing(findings: Findings, index: number, name: string, kind: string): void {
-  findings.add(`/notes/${index}/${name}`, "field_missing", `${name} is required in a ${kind}.`);
+  findings.add(`/requests/${index}/${name}`, "field_missing", `${name} is required in a ${kind}.`);
 }
 
 /** The content, or the name of a missing field. */
-function contentOf(note: WorkerNote): NoteContent | string {
-  switch (note.kind) {
+function contentOf(request: StateRequest): NoteContent | string {
+  switch (request.kind) {
     case "checkpoint":
     case "progress":
-      return numberedContent(note);
+      return numberedContent(request);
     case "step":
     case "step_load":
-      return stepContent(note);
+      return stepContent(request);
     case "once_begin":
     case "once_end":
-      return onceContent(note);
+      return onceContent(request);
     case "callback":
-      return note.token_hash === undefined ? "token_hash" : { kind: "callback", tokenHash: note.token_hash };
+      return request.token_hash === undefined ? "token_hash" : { kind: "callback", tokenHash: request.token_hash };
     case "log":
-      return note.lines === undefined ? "lines" : { kind: "log", lines: note.lines.map(lineOf) };
+      return request.lines === undefined ? "lines" : { kind: "log", lines: request.lines.map(lineOf) };
     default:
-      return { kind: note.kind };
+      return { kind: request.kind };
   }
 }
 
-function numberedContent({ kind, number, value_json: valueJson, fraction, text }: WorkerNote): NoteContent | string {
+function numberedContent({ kind, number, value_json: valueJson, fraction, text }: StateRequest): NoteContent | string {
   if (number === undefined) return "number";
   if (kind === "checkpoint") return valueJson === undefined ? "value_json" : { kind, number, valueJson };
   return fraction === undefined ? "fraction" : { kind: "progress", number, fraction, text: text ?? null };
 }
 
-function stepContent({ kind, name, value_json: valueJson }: WorkerNote): NoteContent | string {
+function stepContent({ kind, name, value_json: valueJson }: StateRequest): NoteContent | string {
   if (name === undefined) return "name";
   if (kind === "step_load") return { kind, name };
   return valueJson === undefined ? "value_json" : { kind: "step", name, valueJson };
 }
 
-function onceContent({ kind, key, keep_ms: keepMs, value_json: valueJson }: WorkerNote): NoteContent | string {
+function onceContent({ kind, key, keep_ms: keepMs, value_json: valueJson }: StateRequest): NoteContent | string {
   if (key === undefined) return "key";
   if (kind === "once_begin") return keepMs === undefined ? "keep_ms" : { kind, key, keepMs };
   return valueJson === undefined ? "value_json" : { kind: "once_end", key, valueJson };
@@ -163,4 +165,4 @@ function lineOf({ number, level, message, fields_json: fieldsJson, ago_ms: agoMs
   return { number, level, message, fieldsJson: fieldsJson ?? null, agoMs };
 }
 
-type WireLine = NonNullable<WorkerNote["lines"]>[number];
+type WireLine = NonNullable<StateRequest["lines"]>[number];
