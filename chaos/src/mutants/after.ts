@@ -15,7 +15,7 @@ export const afterMutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "end-told-twice",
+    name: "end-processed-twice",
     shownBy: ["DOUBLE"],
     faults: [],
     edits: [

@@ -63,8 +63,6 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: "calendar-not-followed",
     shownBy: ["MISSED", "UNEXPECTED"],
-    edits: [
-      { in: "engine/src/calendars/calendar-sweep.ts", from: "recomputeNext(draft, old, rule);", to: "void old;" },
-    ],
+    edits: [{ in: "engine/src/calendars/calendar-sweep.ts", from: "startRule(draft, rule);", to: "void rule;" }],
   },
 ];

@@ -52,12 +52,12 @@ export class NodeCluster {
     return node;
   }
 
-  /** Asks past the proxies. */
+  /** Queries the database past the proxies. */
   rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#witness.rows<Row>(text, values);
   }
 
-  /** The shards now. Throws if an epoch went back since the last look. */
+  /** The shards now. Throws if an epoch went back since the last call. */
   async shards(): Promise<readonly ShardRow[]> {
     const now = await this.rows<ShardRow>(
       `select s.id, n.name as owner, s.epoch::int as epoch

@@ -4,9 +4,9 @@ import { CarillonProcess } from "./carillon-process.js";
 import { scratchDir } from "./scratch.js";
 
 /**
- * `begin` says that it has begun, under which fence, and ends after the time in its payload; `stay` ends only when it is given out a second
- * time, or asked to stop; `save` leaves a checkpoint and stays, and then returns the checkpoint; `stumble` fails, stays, and then ends;
- * `hear` answers with the outputs of the runs that started it.
+ * `begin` prints its fence when it starts and ends after the time in its payload; `stay` ends only when it is assigned a second time, or
+ * requested to stop; `save` stores a checkpoint and stays, and returns the checkpoint the next time; `stumble` fails, stays, and then ends;
+ * `collect` returns the outputs of the runs that started it.
  */
 const tasks = `
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,8 +37,8 @@ export const stumble = {
     return new Promise((resolve, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));
   },
 };
-export const hear = {
-  name: "hear",
+export const collect = {
+  name: "collect",
   run: async (payload, context) => (await context.upstream()).map(({ runId, output }) => ({ runId, output })),
 };
 export const save = {
@@ -58,6 +58,6 @@ export async function startWorker(urls: readonly string[], args: readonly string
   const dir = await scratchDir();
   await writeFile(join(dir, "tasks.mjs"), tasks);
   const process = new CarillonProcess(["worker", "start", "tasks.mjs", "--url", urls.join(","), ...args], { cwd: dir });
-  await process.line(/^carillon: serving begin, hear, save, stay, stumble on /);
+  await process.line(/^carillon: serving begin, collect, save, stay, stumble on /);
   return process;
 }

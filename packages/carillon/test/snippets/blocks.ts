@@ -3,12 +3,12 @@ export const languages = ["sh", "js", "ts", "sql", "json", "yaml"] as const;
 export type Language = (typeof languages)[number];
 
 /**
- * What the HTML comments before a block say. They are read here and nowhere shown:
- * `not run: why`, `only types: why`, `file: name`, `stays: what it says when it is ready`, `prints: text`, `as: what a document is`, and
+ * The directives in the HTML comments before a block:
+ * `not run: why`, `only types: why`, `file: name`, `stays: the line that it prints when it is ready`, `prints: text`, `as: the kind of document`, and
  * `setup` or `then` with code that goes before or after it.
  */
-export type Notes = Readonly<Partial<Record<NoteName, string>>>;
-type NoteName = "not run" | "only types" | "file" | "stays" | "prints" | "as" | "setup" | "then";
+export type Directives = Readonly<Partial<Record<DirectiveName, string>>>;
+type DirectiveName = "not run" | "only types" | "file" | "stays" | "prints" | "as" | "setup" | "then";
 
 /** A fenced block of code. */
 export interface Block {
@@ -16,7 +16,7 @@ export interface Block {
   readonly text: string;
   /** The line of its opening fence, from 1. */
   readonly line: number;
-  readonly notes: Notes;
+  readonly directives: Directives;
 }
 
 export interface ReadDocument {
@@ -33,7 +33,7 @@ export function readBlocks(path: string, markdown: string): ReadDocument {
   const lines = markdown.split("\n");
   const blocks: Block[] = [];
   const findings: string[] = [];
-  let notes: Partial<Record<NoteName, string>> = {};
+  let directives: Partial<Record<DirectiveName, string>> = {};
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
     const opening = fence.exec(line);
@@ -42,18 +42,18 @@ export function readBlocks(path: string, markdown: string): ReadDocument {
       const end = closing === -1 ? lines.length : closing;
       const comment = lines.slice(at, end + 1).join("\n");
       const [, name, value = ""] = noteForm.exec(comment.replace(/^<!--\s*|\s*-->\s*$/g, "")) ?? [];
-      if (name !== undefined) notes[name as NoteName] = value;
+      if (name !== undefined) directives[name as DirectiveName] = value;
       at = end;
     } else if (opening !== null) {
       const closing = lines.findIndex((one, index) => index > at && one.trimEnd() === "```");
       const end = closing === -1 ? lines.length : closing;
-      const block = { text: lines.slice(at + 1, end).join("\n"), line: at + 1, notes };
+      const block = { text: lines.slice(at + 1, end).join("\n"), line: at + 1, directives };
       const language = opening[1] ?? "";
       if (isLanguage(language)) blocks.push({ ...block, language });
       else if (typedCommand.test(block.text)) findings.push(`${path}:${at + 1}: a block with commands is marked sh`);
-      notes = {};
+      directives = {};
       at = end;
-    } else if (line.trim() !== "") notes = {};
+    } else if (line.trim() !== "") directives = {};
   }
   findings.push(...blocks.flatMap((block) => withoutReason(path, block)), ...repeatedFiles(path, blocks));
   return { blocks, findings };
@@ -63,8 +63,8 @@ function isLanguage(word: string): word is Language {
   return (languages as readonly string[]).includes(word);
 }
 
-function withoutReason(path: string, { line, notes }: Block): string[] {
-  const silent = (["not run", "only types"] as const).filter((name) => notes[name]?.trim() === "");
+function withoutReason(path: string, { line, directives }: Block): string[] {
+  const silent = (["not run", "only types"] as const).filter((name) => directives[name]?.trim() === "");
   return silent.map((name) => `${path}:${line}: "${name}" needs a reason`);
 }
 
@@ -79,6 +79,6 @@ function repeatedFiles(path: string, blocks: readonly Block[]): string[] {
 }
 
 /** The name that a block's first line gives its file, as in `// tasks.mjs`. */
-export function fileNameOf({ notes, text }: Block): string | null {
-  return notes.file ?? /^(?:\/\/|#|--) ([\w.-]+\.(?:[cm]?[jt]s|json|sql|sh))\n/.exec(`${text}\n`)?.[1] ?? null;
+export function fileNameOf({ directives, text }: Block): string | null {
+  return directives.file ?? /^(?:\/\/|#|--) ([\w.-]+\.(?:[cm]?[jt]s|json|sql|sh))\n/.exec(`${text}\n`)?.[1] ?? null;
 }

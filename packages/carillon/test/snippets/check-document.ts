@@ -53,11 +53,12 @@ class Reader {
   }
 
   async follow(block: Block): Promise<void> {
-    const { notes, line } = block;
+    const { directives, line } = block;
     const faults = this.#document.typeFaults.get(line) ?? [];
     for (const fault of faults) this.#findings.push(`${this.#document.path}:${fault}`);
-    if (notes["not run"] !== undefined) this.#notRun.push(`${this.#document.path}:${line}: ${notes["not run"]}`);
-    else if (notes["only types"] !== undefined) this.#typeChecked += 1;
+    if (directives["not run"] !== undefined)
+      this.#notRun.push(`${this.#document.path}:${line}: ${directives["not run"]}`);
+    else if (directives["only types"] !== undefined) this.#typeChecked += 1;
     else if (faults.length === 0) {
       this.#run += 1;
       await this.#follow(block);
@@ -65,15 +66,18 @@ class Reader {
   }
 
   async #follow(block: Block): Promise<void> {
-    const { language, notes, text, line } = block;
+    const { language, directives, text, line } = block;
     const file = fileNameOf(block);
     if (file !== null && language !== "ts" && language !== "js") await this.#write(block);
-    if (language === "sh" && notes.file !== undefined) return undefined;
-    if (language === "sh") return notes.stays === undefined ? this.#type(block) : this.#stay(block);
+    if (language === "sh" && directives.file !== undefined) return undefined;
+    if (language === "sh") return directives.stays === undefined ? this.#type(block) : this.#stay(block);
     if (language === "js" || language === "ts") return this.#program(block);
     if (language === "sql") return this.#find(line, await this.#query(await sourceOf(this.#project, block)));
     if (language === "yaml") return this.#find(line, readYaml(text));
-    return this.#find(line, await sendJson(this.#project, block, notes.as ?? (file === null ? undefined : "answer")));
+    return this.#find(
+      line,
+      await sendJson(this.#project, block, directives.as ?? (file === null ? undefined : "answer")),
+    );
   }
 
   async #write(block: Block): Promise<void> {
@@ -96,7 +100,7 @@ class Reader {
   async #program(block: Block): Promise<void> {
     const file = sourceFile(this.#document.dir, block).replace(/ts$/, "js");
     const child = new Child(process.execPath, [file], { cwd: this.#document.dir, env: this.#project.env });
-    if (block.notes.stays !== undefined) return this.#stayed(block, child);
+    if (block.directives.stays !== undefined) return this.#stayed(block, child);
     const ended = await child.end(LIMIT_MS);
     if (ended !== "0") return this.#find(block.line, `ended with ${ended}`, child.output);
     return this.#prints(block, child.output);
@@ -110,9 +114,9 @@ class Reader {
     return this.#stayed(block, new Child("bash", ["-c", source], { cwd: dir, env: this.#project.env }));
   }
 
-  async #stayed({ line, notes }: Block, child: Child): Promise<void> {
+  async #stayed({ line, directives }: Block, child: Child): Promise<void> {
     this.#staying.push({ child, line });
-    const text = notes.stays ?? "";
+    const text = directives.stays ?? "";
     if (!(await child.says(text, LIMIT_MS))) this.#find(line, `did not say "${text}"`, child.output);
   }
 
@@ -129,9 +133,9 @@ class Reader {
     }
   }
 
-  #prints({ line, notes }: Block, output: string): void {
-    if (notes.prints !== undefined && !output.includes(notes.prints))
-      this.#find(line, `did not print "${notes.prints}"`, output);
+  #prints({ line, directives }: Block, output: string): void {
+    if (directives.prints !== undefined && !output.includes(directives.prints))
+      this.#find(line, `did not print "${directives.prints}"`, output);
   }
 
   #find(line: number, wrong: string | null, output = ""): void {

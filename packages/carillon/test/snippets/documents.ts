@@ -7,8 +7,12 @@ import { type Project, root } from "./project.js";
  * Sends a block of JSON to the server as what it is: a job, a schedule, the payload of an executor. The note `as` says what; a
  * document with a task is a job, and so is its setup. `as: answer` is only read. Answers what is wrong, or null.
  */
-export async function sendJson(project: Project, { text, notes }: Block, as = notes.as): Promise<string | null> {
-  if (notes.setup !== undefined) await create(project, JSON.parse(notes.setup) as object);
+export async function sendJson(
+  project: Project,
+  { text, directives }: Block,
+  as = directives.as,
+): Promise<string | null> {
+  if (directives.setup !== undefined) await create(project, JSON.parse(directives.setup) as object);
   let given: unknown;
   try {
     given = JSON.parse(text);

@@ -55,8 +55,8 @@ export async function prepareDocuments(
 }
 
 /** Programs are all written before the first is run: one that loads its folder again on change shall not meet changes. */
-function isProgram({ language, notes }: Block): boolean {
-  return (language === "ts" || language === "js") && notes["not run"] === undefined;
+function isProgram({ language, directives }: Block): boolean {
+  return (language === "ts" || language === "js") && directives["not run"] === undefined;
 }
 
 function faultsOf(block: Block, file: string, faults: Awaited<ReturnType<typeof typeCheck>>): string[] {
@@ -70,12 +70,12 @@ export function linesBefore(block: Block): number {
   return setupOf(block).split("\n").length - 1;
 }
 
-const setupOf = ({ notes }: Block): string => (notes.setup === undefined ? "" : `${notes.setup}\n`);
+const setupOf = ({ directives }: Block): string => (directives.setup === undefined ? "" : `${directives.setup}\n`);
 
-/** The whole of a block's code: what its notes put before and after it included. */
+/** The whole of a block's code: what its directives put before and after it included. */
 export function sourceOf(project: Project, block: Block): Promise<string> {
   const isModule = block.language === "ts" || block.language === "js";
-  const text = `${setupOf(block)}${block.text}\n${block.notes.then ?? ""}\n${isModule ? "export {};\n" : ""}`;
+  const text = `${setupOf(block)}${block.text}\n${block.directives.then ?? ""}\n${isModule ? "export {};\n" : ""}`;
   return withStandIns(project, text);
 }
 

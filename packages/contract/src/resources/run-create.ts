@@ -125,7 +125,7 @@ export const createRun = {
   summary: "Create a run",
   description:
     "The run is durable when the call is answered. With dedupe the answer may be an existing run, as is_new and the status " +
-    "tell. With wait the call is answered when the run has ended, or after that time with the run as it is then.",
+    "show. With wait the call is answered when the run has ended, or after that time with the run as it is then.",
   permission: "runs:write",
   rateClass: "write",
   query: RunWaitQuery,

@@ -29,7 +29,7 @@ export async function chooseAccount(dataDir: string): Promise<Account | undefine
   }
   throw new EmbeddedPostgresError(
     "embedded_user_missing",
-    `PostgreSQL does not run as root, and this system has neither a user "postgres" nor "nobody". ` +
+    `PostgreSQL does not run as root, and this system has neither of the users "postgres", "nobody". ` +
       "Start Carillon as an ordinary user, or set CARILLON_DATABASE_URL to a PostgreSQL of your own.",
   );
 }

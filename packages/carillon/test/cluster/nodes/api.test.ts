@@ -6,10 +6,13 @@ import { call } from "../../process/server.js";
 import { type SentEvent, SentEvents } from "../../process/sent-events.js";
 
 /** A node publishes its events once it knows that a client of another node follows them, which the reader cannot see. */
-async function untilHeard(heard: Promise<SentEvent>, act: (time: number) => Promise<unknown>): Promise<SentEvent> {
+async function untilReceived(
+  received: Promise<SentEvent>,
+  act: (time: number) => Promise<unknown>,
+): Promise<SentEvent> {
   for (let time = 0; ; time++) {
     await act(time);
-    const found = await Promise.race([heard, sleep(2_000, null)]);
+    const found = await Promise.race([received, sleep(2_000, null)]);
     if (found !== null) return found;
   }
 }
@@ -21,8 +24,8 @@ describe("the API of two nodes over one database", () => {
     const made = (key: string) => call(`${b.url}/v1/jobs`, { task: "echo", key, schedule: { manual: true } });
 
     const events = await SentEvents.open(`${a.url}/v1/events?type=job`);
-    const heard = events.next("job.created");
-    const seen = await untilHeard(heard, (time) => made(`one-${time}`));
+    const received = events.next("job.created");
+    const seen = await untilReceived(received, (time) => made(`one-${time}`));
     await events.close();
     await made("two");
     await made("three");

@@ -44,7 +44,7 @@ async function killNode(cluster: NodeCluster, worker: CarillonProcess): Promise<
   const [a, b] = [cluster.node("a"), cluster.node("b")];
   const overlap = "allow";
   await createJob(b.url, { key: "up", task: "begin", payload: { ms: 50 }, schedule: { manual: true }, overlap });
-  await createJob(b.url, { key: "down", task: "hear", schedule: { after: [{ job: "up" }] }, overlap });
+  await createJob(b.url, { key: "down", task: "collect", schedule: { after: [{ job: "up" }] }, overlap });
   const runs = 40;
   const ended = worker.count(/^ended/);
   for (let n = 0; n < runs; n++) expect((await call(`${b.url}/v1/jobs/@up:runNow`, {})).status).toBe(201);
@@ -54,14 +54,14 @@ async function killNode(cluster: NodeCluster, worker: CarillonProcess): Promise<
   const open = "select from carillon.run union all select from carillon.dependency_event";
   await cluster.until("everything has ended", async () => (await cluster.rows(open)).length === 0);
   const pairs = `
-    select up.id, count(down.id)::int as started, min(down.output::text) as heard
+    select up.id, count(down.id)::int as started, min(down.output::text) as collected
     from carillon.run_history up left join carillon.run_history down on down.trigger = 'after:' || up.id
     where up.trigger like 'run_now:%' and up.status = 'succeeded' group by up.id`;
-  const found = await cluster.rows<{ id: string; started: number; heard: string }>(pairs);
+  const found = await cluster.rows<{ id: string; started: number; collected: string }>(pairs);
   expect(found).toHaveLength(runs);
   expect(found.filter(({ started }) => started !== 1)).toEqual([]);
   // Each handler got its upstream run over HTTP.
-  expect(found.filter(({ id, heard }) => !heard.includes(formatId("run", id)) || !heard.includes('"output":'))).toEqual(
-    [],
-  );
+  expect(
+    found.filter(({ id, collected }) => !collected.includes(formatId("run", id)) || !collected.includes('"output":')),
+  ).toEqual([]);
 }

@@ -37,14 +37,14 @@ npm is not the point here
 `;
 
 describe("the blocks of a document", () => {
-  it("have the comments right before them as notes, and their lines", () => {
+  it("have the comments right before them as their directives, and their lines", () => {
     const { blocks, findings } = readBlocks("page.md", page);
     expect(findings).toEqual(["page.md:30: a block with commands is marked sh"]);
-    expect(blocks.map(({ language, line, notes }) => ({ language, line, notes }))).toEqual([
-      { language: "js", line: 8, notes: { setup: "const a = 1;", prints: "2" } },
-      { language: "sh", line: 14, notes: { "not run": "for this block alone" } },
-      { language: "sh", line: 18, notes: {} },
-      { language: "ts", line: 26, notes: {} },
+    expect(blocks.map(({ language, line, directives }) => ({ language, line, directives }))).toEqual([
+      { language: "js", line: 8, directives: { setup: "const a = 1;", prints: "2" } },
+      { language: "sh", line: 14, directives: { "not run": "for this block alone" } },
+      { language: "sh", line: 18, directives: {} },
+      { language: "ts", line: 26, directives: {} },
     ]);
     expect(blocks.map(fileNameOf)).toEqual(["sum.mjs", null, null, null]);
   });

@@ -286,12 +286,12 @@ describe("a worker that stops", () => {
 });
 
 describe("a node's clock", () => {
-  it("is measured from the start on, and each measurement is told", async () => {
+  it("is measured from the start on, and the engine emits each measurement", async () => {
     await new Promise<void>((resolve) =>
       watchers.push({ holds: () => events.some((event) => event.type === "clock.measured"), resolve }),
     );
-    const told = events.find((event) => event.type === "clock.measured");
-    expect(Math.abs(told?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
-    expect(told?.uncertaintyMs).toBeGreaterThan(0);
+    const measured = events.find((event) => event.type === "clock.measured");
+    expect(Math.abs(measured?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
+    expect(measured?.uncertaintyMs).toBeGreaterThan(0);
   });
 });

@@ -103,7 +103,7 @@ const deliveriesOf = async (id: string): Promise<readonly Delivery[]> =>
   (await node.get(`/v1/webhooks/${id}/deliveries`)).json<DeliveryList>().deliveries;
 
 describe("webhook endpoints", () => {
-  it("a webhook endpoint gets every end of a run that it subscribes to, signed, once", async () => {
+  it("a webhook endpoint gets every end of a run that it subscribes to, signed, once [INV-10]", async () => {
     const { secret } = await endpoint({ on: ["succeeded", "failed"], include: ["payload", "error"] });
     const good = await ask("echo", { payload: { a: 1 } });
     const bad = await ask("fail", once);
@@ -133,7 +133,7 @@ describe("webhook endpoints", () => {
     expect(receiver.received.map(({ body }) => body.data["id"])).toEqual([bad.id]);
   });
 
-  it("retries a message until the endpoint accepts it, with the same id and a log of the attempts", async () => {
+  it("retries a message until the endpoint accepts it, with the same id and a log of the attempts [INV-10]", async () => {
     const { id } = await endpoint();
     receiver.answer(503, 503);
     await node.post(`/v1/webhooks/${id}:test`, {});
@@ -143,7 +143,7 @@ describe("webhook endpoints", () => {
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
   });
 
-  it("a manually repeated message keeps its id", async () => {
+  it("a manually repeated message keeps its id [INV-10]", async () => {
     const { id } = await endpoint();
     await node.post(`/v1/webhooks/${id}:test`, {});
     await receiver.until(1);
