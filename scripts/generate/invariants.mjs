@@ -1,26 +1,26 @@
-// Fills the marked blocks of docs/invariants.md: under each invariant the tests that prove it, and its audit query from
-// packages/store/src/audit/audit.sql.
+// Writes docs/reference/invariant-tests.md, the tests that prove each invariant, and fills the marked blocks of docs/invariants.md with the
+// audit queries from packages/store/src/audit/audit.sql.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { proofsIn } from "../check/docs/invariants.mjs";
 import { filesIn, textsOf } from "../check/repository.mjs";
 import { isProgram, publish } from "./publish.mjs";
 
-const testsBlock = /(<!-- tests of INV-(\d+) -->\n)[\s\S]*?(<!-- end -->)/g;
 const auditBlock = /(<!-- audit of INV-(\d+) -->\n)[\s\S]*?(<!-- end -->)/g;
 const auditStatement = /^-- name: audit\.inv_(\d+)\n(?:--.*\n)*([\s\S]*?;\n)/gm;
 
 /**
- * The document with the current list of tests in every block.
- * @param {string} text of docs/invariants.md
+ * The page with the tests of each invariant.
  * @param {readonly import("../check/docs/invariants.mjs").Proof[]} proofs
  * @returns {string}
  */
-export function withProofs(text, proofs) {
-  return text.replace(testsBlock, (_, open, number, close) => {
-    const own = proofs.filter((proof) => proof.number === Number(number));
-    return `${open}${own.map(lineOf).join("")}${close}`;
+export function testsPage(proofs) {
+  const numbers = [...new Set(proofs.map(({ number }) => number))].toSorted((a, b) => a - b);
+  const sections = numbers.map((number) => {
+    const own = proofs.filter((proof) => proof.number === number);
+    return `\n## INV-${number}\n\n${own.map(lineOf).join("")}`;
   });
+  return `# Tests of the invariants\n\nGenerated: the tests whose titles name an [invariant](../invariants.md).\n${sections.join("")}`;
 }
 
 function lineOf({ file, title }) {
@@ -32,7 +32,7 @@ function lineOf({ file, title }) {
     .replace(/^packages\//, "")
     .replace(/\.test\.ts$/, "")
     .replace("/test/", ": ");
-  return `- ${words} ([${name}](../${file}))\n`;
+  return `- ${words} ([${name}](../../${file}))\n`;
 }
 
 /**
@@ -67,6 +67,7 @@ if (isProgram(import.meta.url)) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const page = "docs/invariants.md";
   const read = (path) => readFileSync(`${root}${path}`, "utf8");
-  const proved = withProofs(read(page), proofsIn(textsOf(root, filesIn(root, /\.test\.ts$/))));
-  publish(import.meta.url, page, withAudits(proved, auditsIn(read("packages/store/src/audit/audit.sql"))));
+  publish(import.meta.url, page, withAudits(read(page), auditsIn(read("packages/store/src/audit/audit.sql"))));
+  const proofs = proofsIn(textsOf(root, filesIn(root, /\.test\.ts$/)));
+  publish(import.meta.url, "docs/reference/invariant-tests.md", testsPage(proofs));
 }

@@ -105,7 +105,7 @@ export { namespaceNamePattern } from "./ids/id.js";
 export { occurrenceRunId } from "./ids/occurrence-run-id.js";
 export { canonicalUuid, timeOfUuid, uuidV7Of } from "./ids/uuid.js";
 export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid.js";
-export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/retry-policy.js";
+export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
 export {
   type Backoff,
   defaultRetryPolicy,

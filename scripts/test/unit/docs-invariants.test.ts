@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declaredInvariants, invariantFindings, proofsIn } from "../../check/docs/invariants.mjs";
 import { testTitles } from "../../check/docs/test-titles.mjs";
-import { auditsIn, withAudits, withProofs } from "../../generate/invariants.mjs";
+import { auditsIn, testsPage, withAudits } from "../../generate/invariants.mjs";
 
 const documentWith = (...invariants: string[]): string =>
   invariants.map((words, index) => `## INV-${index + 1}: ${words}\n\nwhat it says\n`).join("\n");
@@ -88,17 +88,29 @@ describe("the check of invariants", () => {
   });
 });
 
-describe("the lists of tests in the document", () => {
-  const block = (lines: string): string => `before\n<!-- tests of INV-3 -->\n${lines}<!-- end -->\nafter\n`;
-
-  it("fills a list with the titles that name the invariant, without the [INV-n] tag", () => {
-    const written = withProofs(block("- stale\n"), proofsIn(testWith("refuses a_b [INV-3]")));
-    expect(written).toBe(block("- refuses a\\_b ([a: unit/a](../packages/a/test/unit/a.test.ts))\n"));
-    expect(withProofs(written, proofsIn(testWith("refuses a_b [INV-3]")))).toBe(written);
-  });
-
-  it("empties a list when no title names its invariant", () => {
-    expect(withProofs(block("- stale\n"), proofsIn(testWith("other [INV-1]")))).toBe(block(""));
+describe("the page with the tests of the invariants", () => {
+  it("lists the titles that name each invariant, without the [INV-n] tag, by number", () => {
+    const texts = new Map([
+      ...testWith("refuses a_b [INV-3]"),
+      ["chaos/test/unit/b.test.ts", 'it("c [INV-1] [INV-3]", () => {});'],
+    ]);
+    expect(testsPage(proofsIn(texts))).toBe(
+      [
+        "# Tests of the invariants",
+        "",
+        "Generated: the tests whose titles name an [invariant](../invariants.md).",
+        "",
+        "## INV-1",
+        "",
+        "- c ([chaos: unit/b](../../chaos/test/unit/b.test.ts))",
+        "",
+        "## INV-3",
+        "",
+        "- c ([chaos: unit/b](../../chaos/test/unit/b.test.ts))",
+        "- refuses a\\_b ([a: unit/a](../../packages/a/test/unit/a.test.ts))",
+        "",
+      ].join("\n"),
+    );
   });
 });
 
