@@ -8,7 +8,7 @@ import {
   type Call,
   contextOf,
   contextWithReceipt,
-  type Handlers,
+  handlers,
 } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
@@ -16,11 +16,9 @@ import { JobResponses } from "./job-responses.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type BackfillHandlers = Pick<Handlers, "backfillJob" | "listJobBackfills" | "getBackfill" | "abortBackfill">;
-
-export function backfillHandlers(options: ApiOptions): BackfillHandlers {
+export function backfillHandlers(options: ApiOptions) {
   const { engine } = options;
-  return {
+  return handlers({
     backfillJob: (call) => start(options, call),
     async listJobBackfills({ params, query, namespace }) {
       const ref = jobRef(params.id);
@@ -40,7 +38,7 @@ export function backfillHandlers(options: ApiOptions): BackfillHandlers {
       if (view === null) throw notFound(`There is no backfill ${params.id}.`);
       return { status: 200, body: toBackfillJson(view) };
     },
-  };
+  });
 }
 
 /** The response to a repeated call whose first response was not stored. */

@@ -2,15 +2,13 @@ import { type Breaker } from "@carillon/contract";
 import type { CarillonError } from "@carillon/core";
 import type { BreakerView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { readAnyName } from "./references.js";
 import { timestamp } from "./timestamp.js";
 
-type BreakerHandlers = Pick<Handlers, "listBreakers" | "getBreaker" | "resetBreaker">;
-
-export function breakerHandlers({ engine }: ApiOptions): BreakerHandlers {
-  return {
+export function breakerHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listBreakers({ query, namespace }) {
       const list = ["breakers", namespace];
       const page = await engine.breakers.list(namespace, pageRequest(query, list, readAnyName));
@@ -27,7 +25,7 @@ export function breakerHandlers({ engine }: ApiOptions): BreakerHandlers {
       if (breaker === null) throw unknown(params.name);
       return { status: 200, body: toBreakerJson(breaker) };
     },
-  };
+  });
 }
 
 const unknown = (name: string): CarillonError => notFound(`No breaker ${JSON.stringify(name)} has opened so far.`);

@@ -2,15 +2,13 @@ import { type Calendar, type Window, readCalendarPut, readWindowPut } from "@car
 import { type WindowTime, formatCalendarRules, formatDuration } from "@carillon/core";
 import type { CalendarView, WindowView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, contextOf, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { plainNameOrNotFound, readPlainName } from "./references.js";
 import { timestamp } from "./timestamp.js";
 
-type CalendarHandlers = Pick<Handlers, "listCalendars" | "getCalendar" | "putCalendar" | "deleteCalendar">;
-
-export function calendarHandlers({ engine }: ApiOptions): CalendarHandlers {
-  return {
+export function calendarHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listCalendars({ query, namespace }) {
       const list = ["calendars", namespace];
       const page = await engine.calendars.list(namespace, pageRequest(query, list, readPlainName));
@@ -39,17 +37,15 @@ export function calendarHandlers({ engine }: ApiOptions): CalendarHandlers {
       if (!isGone) throw notFound(`There is no calendar ${name}.`);
       return { status: 204 };
     },
-  };
+  });
 }
 
 function shown(calendar: CalendarView): ApiResponse {
   return { status: 200, body: toCalendarJson(calendar), headers: { ETag: `"v${calendar.version}"` } };
 }
 
-type WindowHandlers = Pick<Handlers, "listWindows" | "getWindow" | "putWindow" | "deleteWindow">;
-
-export function windowHandlers({ engine }: ApiOptions): WindowHandlers {
-  return {
+export function windowHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listWindows({ query, namespace }) {
       const list = ["windows", namespace];
       const page = await engine.windows.list(namespace, pageRequest(query, list, readPlainName));
@@ -75,7 +71,7 @@ export function windowHandlers({ engine }: ApiOptions): WindowHandlers {
       if (!isGone) throw notFound(`There is no maintenance window ${name}.`);
       return { status: 204 };
     },
-  };
+  });
 }
 
 function toCalendarJson({ version, definition, createdAt, updatedAt }: CalendarView): Calendar {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { readCallback } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
-export function callbackHandlers({ engine }: ApiOptions): Pick<Handlers, "answerCallback"> {
-  return {
+export function callbackHandlers({ engine }: ApiOptions) {
+  return handlers({
     async answerCallback({ params: { token }, body }) {
       const answer = readCallback(body);
       if (!tokenShape.test(token)) throw unknown();
@@ -18,7 +18,7 @@ export function callbackHandlers({ engine }: ApiOptions): Pick<Handlers, "answer
         throw new CarillonError("callback_used", "This callback was already answered; the first answer counts.");
       throw new CarillonError("callback_over", "The attempt that waited for this callback has ended.");
     },
-  };
+  });
 }
 
 function unknown(): CarillonError {

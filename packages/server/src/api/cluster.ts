@@ -1,11 +1,11 @@
 import type { Cluster, ClusterShards } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ClusterView, ShardView } from "@carillon/engine";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { timestamp } from "./timestamp.js";
 
-export function clusterHandlers({ engine }: ApiOptions): Pick<Handlers, "getCluster" | "listClusterShards"> {
-  return {
+export function clusterHandlers({ engine }: ApiOptions) {
+  return handlers({
     async getCluster() {
       return { status: 200, body: toClusterJson(await engine.cluster.get()) };
     },
@@ -13,7 +13,7 @@ export function clusterHandlers({ engine }: ApiOptions): Pick<Handlers, "getClus
       const { shards } = await engine.cluster.get();
       return { status: 200, body: { shards: shards.map(toShardJson) } };
     },
-  };
+  });
 }
 
 function toClusterJson({ nodes, shards }: ClusterView): Cluster {

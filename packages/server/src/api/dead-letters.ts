@@ -9,26 +9,14 @@ import {
 import { formatId } from "@carillon/core";
 import type { Page, PageRequest, RedriveResult, RedriveView } from "@carillon/engine";
 import { notFound, toProblem } from "./http/errors.js";
-import {
-  type ApiEngine,
-  type ApiOptions,
-  type ApiResponse,
-  type Call,
-  contextOf,
-  type Handlers,
-} from "./http/handler.js";
+import { type ApiEngine, type ApiOptions, type ApiResponse, type Call, contextOf, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { idOrNotFound, withJobId, withJobIdInFilter } from "./references.js";
 import { toRunJson } from "./run-responses.js";
 import { timestamp } from "./timestamp.js";
 
-type DeadLetterHandlers = Pick<
-  Handlers,
-  "listDeadLetters" | "getDeadLetter" | "discardDeadLetter" | "redriveDeadLetters" | "discardDeadLetters"
->;
-
-export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
-  return {
+export function deadLetterHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listDeadLetters({ query, namespace }) {
       const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
       const list = ["dead_letters", namespace, filter];
@@ -57,7 +45,7 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
         preview: (filter, page) => engine.deadLetters.list(call.namespace, filter, page),
         apply: (filter, page) => engine.deadLetters.discard(call.namespace, filter, page, contextOf(call)),
       }),
-  };
+  });
 }
 
 type Filter = ReturnType<typeof readDeadLetterQuery>;

@@ -2,15 +2,15 @@ import type { ErrorGroup } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ErrorGroupView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { timestamp } from "./timestamp.js";
 
 const fingerprintPattern = /^[0-9a-f]{16}$/;
 const positionPattern = /^\d{1,15} [0-9a-f]{16}$/;
 
-export function errorGroupHandlers({ engine }: ApiOptions): Pick<Handlers, "listErrorGroups" | "getErrorGroup"> {
-  return {
+export function errorGroupHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listErrorGroups({ query, namespace }) {
       const { task } = query;
       const filter = { ...(task !== undefined && { task }) };
@@ -28,7 +28,7 @@ export function errorGroupHandlers({ engine }: ApiOptions): Pick<Handlers, "list
       if (group === null) throw notFound(`There is no error group ${JSON.stringify(fingerprint)}.`);
       return { status: 200, body: toErrorGroupJson(group) };
     },
-  };
+  });
 }
 
 function toErrorGroupJson(group: ErrorGroupView): ErrorGroup {

@@ -14,18 +14,15 @@ import type {
   RunView,
 } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { toOccurrencesJson } from "./job-history.js";
 import { toNeighboursJson } from "./job-responses.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { calendarsOf, warningsOf } from "./schedules.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-export function explanationHandlers({
-  engine,
-  now,
-}: ApiOptions): Pick<Handlers, "explainRun" | "explainJob" | "getForecast"> {
-  return {
+export function explanationHandlers({ engine, now }: ApiOptions) {
+  return handlers({
     async explainRun({ params, namespace }) {
       const found = await engine.explanations.run(namespace, idOrNotFound("run", params.id));
       if (found === null) throw notFound(`There is no run ${params.id}.`);
@@ -40,7 +37,7 @@ export function explanationHandlers({
       const calendars = await calendarsOf(engine, namespace, job.schedule);
       return { status: 200, body: toJobExplanationJson(explanation, warningsOf(job, calendars, now())) };
     },
-  };
+  });
 }
 
 function toRunExplanationJson(run: RunView, { code, detail, until, facts }: RunExplanation): RunExplanationJson {

@@ -10,20 +10,15 @@ import {
   refuseOtherKey,
 } from "@carillon/contract";
 import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
-import { type ApiOptions, type ApiResponse, type Call, contextOf, type Handlers, momentOf } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, type Call, contextOf, handlers, momentOf } from "./http/handler.js";
 import { JobResponses } from "./job-responses.js";
 import { jobRef } from "./references.js";
 
-type ChangeHandlers = Pick<
-  Handlers,
-  "updateJob" | "putJob" | "deleteJob" | "cancelJob" | "pauseJob" | "resumeJob" | "rollbackJob"
->;
-
 /** Bodies are validated before the job is read: a wrong one is refused even if the job does not exist. */
-export function jobChangeHandlers(options: ApiOptions): ChangeHandlers {
+export function jobChangeHandlers(options: ApiOptions) {
   const { engine, now } = options;
   const responses = new JobResponses(options);
-  return {
+  return handlers({
     async updateJob(call) {
       const edit = readJobPatch(call.body, options);
       const job = await engine.jobs.edit(call.namespace, jobRef(call.params.id), edit, contextOf(call));
@@ -51,7 +46,7 @@ export function jobChangeHandlers(options: ApiOptions): ChangeHandlers {
       const job = await engine.jobs.rollback(call.namespace, jobRef(call.params.id), version, contextOf(call));
       return responses.shown(job, call);
     },
-  };
+  });
 }
 
 type PutCall = Call<(typeof operations)["putJob"]>;

@@ -1,20 +1,18 @@
 import type { JobVersion, Occurrences } from "@carillon/contract";
 import type { JobVersionView, OccurrenceView } from "@carillon/engine";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { toDefinitionJson } from "./job-responses.js";
 import { jobRef } from "./references.js";
 import { fireCount, toFireJson } from "./schedules.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type HistoryHandlers = Pick<Handlers, "listJobVersions" | "listJobOccurrences" | "listJobUpcoming">;
-
 const readVersion = (text: string): string | null => (/^[1-9]\d{0,8}$/.test(text) ? text : null);
 /** The engine validates the rest of its own page position. */
 const readOccurrence = (text: string): string | null => (/^[a-z0-9_.:~-]{1,100}$/.test(text) ? text : null);
 
-export function jobHistoryHandlers({ engine }: ApiOptions): HistoryHandlers {
-  return {
+export function jobHistoryHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listJobVersions({ params, query, namespace }) {
       const ref = jobRef(params.id);
       const list = ["versions", namespace, ref];
@@ -33,7 +31,7 @@ export function jobHistoryHandlers({ engine }: ApiOptions): HistoryHandlers {
       const fires = await engine.jobs.upcoming(namespace, jobRef(params.id), fireCount(query));
       return { status: 200, body: { fires: fires.map(toFireJson) } };
     },
-  };
+  });
 }
 
 function toVersionJson({ version, spec, validFrom, validTo, replacedBy }: JobVersionView): JobVersion {

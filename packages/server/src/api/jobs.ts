@@ -4,18 +4,16 @@ import type { CreatedJob, JobView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { jobFilter, keysOf, refuseTotalWithStatus } from "./filters.js";
 import { toProblem } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, type Call, type Handlers, momentOf, traceOf } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, type Call, handlers, momentOf, traceOf } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { noTracing } from "./http/tracing.js";
 import { isOneOff, JobResponses, toJobJson } from "./job-responses.js";
 
-type JobHandlers = Pick<Handlers, "createJob" | "createJobs" | "listJobs" | "getJob">;
-
-export function jobHandlers(options: ApiOptions): JobHandlers {
+export function jobHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
   const responses = new JobResponses(options);
-  return {
+  return handlers({
     async createJob(call) {
       const { body, namespace, legacySpelling, receipt } = call;
       const request = normaliseJobRequest(body, momentOf(options, namespace));
@@ -55,7 +53,7 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
       const waitingOn = await explainOneOff(engine, namespace, job);
       return responses.shown(job, { namespace, legacySpelling, waitingOn });
     },
-  };
+  });
 }
 
 /** The responses to repeated calls whose first response was not stored. */

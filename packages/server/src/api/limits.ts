@@ -2,14 +2,12 @@ import { type JobDefinition, type Limit, type Queue, readLimitPatch } from "@car
 import { type RateLimit, type RunLimits, formatDuration, formatId } from "@carillon/core";
 import type { LimitFilter, ListedLimit, QueueLimits } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { timestamp } from "./timestamp.js";
 
-type LimitHandlers = Pick<Handlers, "listLimits" | "getLimit" | "updateLimit" | "resumeLimit">;
-
-export function limitHandlers({ engine }: ApiOptions): LimitHandlers {
-  return {
+export function limitHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listLimits({ query, namespace }) {
       const { scope, kind, key } = query;
       const filter: LimitFilter = {
@@ -37,7 +35,7 @@ export function limitHandlers({ engine }: ApiOptions): LimitHandlers {
       if (limit === null) throw unknown(params.id);
       return { status: 200, body: toLimitJson(limit) };
     },
-  };
+  });
 }
 
 const unknown = (id: string): Error => notFound(`There is no limit ${JSON.stringify(id)}.`);

@@ -1,14 +1,12 @@
 import { openApiDocument } from "@carillon/contract";
 import { docsPage } from "./http/docs-page.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 
-type MetaHandlers = Pick<Handlers, "getLivez" | "getReadyz" | "getMetrics" | "getVersion" | "getOpenApi" | "getDocs">;
-
-export function metaHandlers({ health, metrics, version }: ApiOptions): MetaHandlers {
+export function metaHandlers({ health, metrics, version }: ApiOptions) {
   // Built at the first request: most nodes never serve their documentation.
   const document = once(() => openApiDocument(version));
   const page = once(() => docsPage(document()));
-  return {
+  return handlers({
     getLivez: () => ({ status: 200, body: { status: "ok" } }),
     async getReadyz() {
       const checks = await health.ready();
@@ -25,7 +23,7 @@ export function metaHandlers({ health, metrics, version }: ApiOptions): MetaHand
     getVersion: () => ({ status: 200, body: { name: "carillon", version, api: "v1", node: process.version } }),
     getOpenApi: () => ({ status: 200, body: document() }),
     getDocs: () => ({ status: 200, body: page(), contentType: "text/html; charset=utf-8" }),
-  };
+  });
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -1,15 +1,13 @@
 import { type Namespace, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
 import type { NamespaceView } from "@carillon/engine";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, contextOf, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { noNamespace, readNamespaceName } from "./http/request.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { timestamp } from "./timestamp.js";
 
-type NamespaceHandlers = Pick<Handlers, "listNamespaces" | "createNamespace" | "getNamespace" | "updateNamespace">;
-
-export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
-  return {
+export function namespaceHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listNamespaces({ query }) {
       const list = ["namespaces"];
       const page = await engine.namespaces.list(pageRequest(query, list, readNamespaceName));
@@ -30,7 +28,7 @@ export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
       const change = readNamespacePatch(call.body);
       return shown(await engine.namespaces.change(nameOf(call.params.name), change, contextOf(call)));
     },
-  };
+  });
 }
 
 function nameOf(text: string): string {

@@ -2,16 +2,14 @@ import { type BulkOperation, readBulk } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { OperationView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, contextWithReceipt, type Handlers } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, contextOf, contextWithReceipt, handlers } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { idOrNotFound, withJobIdInFilter } from "./references.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type OperationHandlers = Pick<Handlers, "bulkRuns" | "listOperations" | "getOperation" | "abortOperation">;
-
-export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
-  return {
+export function operationHandlers({ engine }: ApiOptions) {
+  return handlers({
     async bulkRuns(call) {
       const { dryRun, ...request } = readBulk(await withJobIdInFilter(engine, call.namespace, call.body));
       if (!dryRun)
@@ -32,7 +30,7 @@ export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
       const { params, namespace } = call;
       return shown(await engine.operations.abort(namespace, idOrNotFound("op", params.id), contextOf(call)), params.id);
     },
-  };
+  });
 }
 
 /** The response to a repeated call whose first response was not stored. */

@@ -9,21 +9,16 @@ import {
 import { boundOf, formatDuration } from "@carillon/core";
 import type { QueuePause, QueueStats, QueueView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import { type ApiEngine, type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { type ApiEngine, type ApiOptions, type ApiResponse, contextOf, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { startedOperation } from "./operations.js";
 import { readAnyName } from "./references.js";
 import { timestamp } from "./timestamp.js";
 
-type QueueHandlers = Pick<
-  Handlers,
-  "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue" | "purgeQueue"
->;
-
 /** Bodies are validated before the queue is read: a wrong one is refused even if the queue does not exist. */
-export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
-  return {
+export function queueHandlers({ engine, now }: ApiOptions) {
+  return handlers({
     async listQueues({ query, namespace }) {
       const list = ["queues", namespace];
       const page = pageRequest(query, list, readAnyName);
@@ -73,7 +68,7 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
       await refuseNewReserved(engine, call.namespace, call.params.name);
       return shown(await engine.queues.resume(call.namespace, nameOf(call.params.name), contextOf(call)));
     },
-  };
+  });
 }
 
 const unknown = (name: string): Error => notFound(`There is no queue ${JSON.stringify(name)}.`);

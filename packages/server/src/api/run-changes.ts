@@ -1,16 +1,14 @@
 import { readReschedule, readRunRepeat } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import { type ApiOptions, contextWithReceipt, type Handlers, momentOf } from "./http/handler.js";
+import { type ApiOptions, contextWithReceipt, handlers, momentOf } from "./http/handler.js";
 import { JobResponses } from "./job-responses.js";
 import { idOrNotFound } from "./references.js";
 import { newRunResponse, runOrExistingResponse, toRunJson } from "./run-responses.js";
 
-type RunChangeHandlers = Pick<Handlers, "cancelRun" | "rescheduleRun" | "retryRun" | "retryJob" | "replayRun">;
-
-export function runChangeHandlers(options: ApiOptions): RunChangeHandlers {
+export function runChangeHandlers(options: ApiOptions) {
   const { engine } = options;
   const jobs = new JobResponses(options);
-  return {
+  return handlers({
     async cancelRun({ params, namespace }) {
       return { status: 200, body: toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))) };
     },
@@ -45,5 +43,5 @@ export function runChangeHandlers(options: ApiOptions): RunChangeHandlers {
       const request = readRunRepeat(call.body);
       return newRunResponse(await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call)));
     },
-  };
+  });
 }

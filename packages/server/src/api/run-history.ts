@@ -2,7 +2,7 @@ import type { JobStats as StatsJson, RunAttempts, RunEvents } from "@carillon/co
 import { formatId, isFinal } from "@carillon/core";
 import type { JobStats, RedriveView, RunView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { toErrorJson } from "./run-responses.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
@@ -10,15 +10,13 @@ import { timestamp, timestampOrNull } from "./timestamp.js";
 type AttemptJson = RunAttempts["attempts"][number];
 type EventJson = RunEvents["events"][number];
 
-export function runHistoryHandlers({
-  engine,
-}: ApiOptions): Pick<Handlers, "listRunAttempts" | "listRunEvents" | "getJobStats"> {
+export function runHistoryHandlers({ engine }: ApiOptions) {
   const find = async (namespace: string, text: string): Promise<RunView> => {
     const run = await engine.runs.get(namespace, idOrNotFound("run", text));
     if (run === null) throw notFound(`There is no run ${text}.`);
     return run;
   };
-  return {
+  return handlers({
     async listRunAttempts({ params, namespace }) {
       return { status: 200, body: { attempts: toAttemptsJson(await find(namespace, params.id)) } };
     },
@@ -32,7 +30,7 @@ export function runHistoryHandlers({
     async getJobStats({ params, namespace }) {
       return { status: 200, body: toStatsJson(await engine.jobs.stats(namespace, jobRef(params.id))) };
     },
-  };
+  });
 }
 
 /** Earlier attempts are stored with the run; the last attempt is the run itself. */

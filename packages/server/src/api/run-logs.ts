@@ -1,7 +1,7 @@
 import { type RunLogLine, limits } from "@carillon/contract";
 import type { LinePlace, LogPage, RunLine } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { pageRequest, pageTokenOf } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
 import { timestamp } from "./timestamp.js";
@@ -9,8 +9,8 @@ import { timestamp } from "./timestamp.js";
 const positionPattern = /^(\d{1,15})\.(\d{1,9})$/;
 const readPosition = (text: string): string | null => (positionPattern.test(text) ? text : null);
 
-export function runLogHandlers({ engine }: ApiOptions): Pick<Handlers, "listRunLogs"> {
-  return {
+export function runLogHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listRunLogs({ params, query, namespace, signal }) {
       const id = idOrNotFound("run", params.id);
       const { level, follow } = query;
@@ -30,7 +30,7 @@ export function runLogHandlers({ engine }: ApiOptions): Pick<Handlers, "listRunL
       const token = next === null ? null : pageTokenOf(`${next.fence}.${next.number}`, list);
       return { status: 200, body: { lines: page.lines.map(toLineJson), next_page_token: token } };
     },
-  };
+  });
 }
 
 /** A caller that follows gets a next page until the run has ended; another caller while lines are left. */

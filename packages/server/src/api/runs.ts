@@ -19,7 +19,7 @@ import {
   type ApiResponse,
   type Call,
   contextWithReceipt,
-  type Handlers,
+  handlers,
   momentOf,
   traceOf,
 } from "./http/handler.js";
@@ -30,12 +30,10 @@ import { JobResponses } from "./job-responses.js";
 import { idOrNotFound, jobRef, withJobId } from "./references.js";
 import { newRunResponse, type RunFacts, runOrExistingResponse, toRunJson } from "./run-responses.js";
 
-type RunHandlers = Pick<Handlers, "listRuns" | "getRun" | "listJobRuns" | "runJobNow" | "createRun" | "createRuns">;
-
-export function runHandlers(options: ApiOptions): RunHandlers {
+export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
   const jobs = new JobResponses(options);
-  return {
+  return handlers({
     async listRuns({ query, namespace }) {
       return listRuns(engine, namespace, await withJobId(engine, namespace, query));
     },
@@ -72,7 +70,7 @@ export function runHandlers(options: ApiOptions): RunHandlers {
       );
       return batchResponse(outcomes, call.requestId);
     },
-  };
+  });
 }
 
 /** The responses to repeated calls whose first response was not stored. */

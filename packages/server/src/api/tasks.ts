@@ -1,12 +1,12 @@
 import type { TaskInfo } from "@carillon/contract";
 import type { TaskView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { readAnyName } from "./references.js";
 
-export function taskHandlers({ engine }: ApiOptions): Pick<Handlers, "listTasks" | "getTask"> {
-  return {
+export function taskHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listTasks({ query, namespace }) {
       const list = ["tasks", namespace];
       const page = await engine.tasks.list(namespace, pageRequest(query, list, readAnyName));
@@ -21,7 +21,7 @@ export function taskHandlers({ engine }: ApiOptions): Pick<Handlers, "listTasks"
         );
       return { status: 200, body: toTaskJson(task) };
     },
-  };
+  });
 }
 
 function toTaskJson({ name, workers, slots, queues, hasJobs, expectedMs, defaults }: TaskView): TaskInfo {

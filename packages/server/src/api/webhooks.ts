@@ -11,26 +11,18 @@ import { formatId, isFinal } from "@carillon/core";
 import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
 import { secretBytes, secretOf, statusOfError } from "../events/webhook-delivery.js";
 import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, contextOf, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
 import { toRunJson } from "./run-responses.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type EndpointHandlers = Pick<
-  Handlers,
-  "createWebhook" | "listWebhooks" | "getWebhook" | "updateWebhook" | "deleteWebhook" | "rotateWebhookSecret"
->;
-type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "getDelivery" | "redeliver">;
-
-type SecretHandlers = Pick<Handlers, "getCallbackSecret" | "rotateCallbackSecret">;
-
-export function webhookHandlers(options: ApiOptions): EndpointHandlers & DeliveryHandlers & SecretHandlers {
+export function webhookHandlers(options: ApiOptions) {
   return { ...endpointHandlers(options), ...deliveryHandlers(options), ...secretHandlers(options) };
 }
 
-function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandlers {
-  return {
+function endpointHandlers({ engine, refuseTarget }: ApiOptions) {
+  return handlers({
     async createWebhook({ body, namespace }) {
       const secret = secretOf(randomBytes(secretBytes));
       const made = await engine.webhooks.create(namespace, readWebhookCreate(body, refuseTarget), secret);
@@ -64,11 +56,11 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
       const changed = await engine.webhooks.rotateSecret(namespace, idOf(params), secret, overlapMs);
       return { status: 200, body: { ...toWebhookJson(changed), secret }, headers: etag(changed) };
     },
-  };
+  });
 }
 
-function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
-  return {
+function deliveryHandlers({ engine }: ApiOptions) {
+  return handlers({
     async testWebhook({ params, namespace }) {
       return { status: 202, body: toDeliveryJson(await engine.webhooks.test(namespace, idOf(params))) };
     },
@@ -87,11 +79,11 @@ function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
       const run = await engine.webhooks.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
       return { status: 202, body: toDeliveryJson(run) };
     },
-  };
+  });
 }
 
-function secretHandlers({ engine }: ApiOptions): SecretHandlers {
-  return {
+function secretHandlers({ engine }: ApiOptions) {
+  return handlers({
     async getCallbackSecret({ namespace }) {
       const found = await engine.callbackSecrets.get(namespace);
       if (found === null)
@@ -104,7 +96,7 @@ function secretHandlers({ engine }: ApiOptions): SecretHandlers {
       const made = await engine.callbackSecrets.rotate(namespace, secret, overlapMs);
       return { status: 200, body: { ...toCallbackSecretJson(made), secret } };
     },
-  };
+  });
 }
 
 const idOf = ({ id }: { readonly id: string }): string => idOrNotFound("whk", id);

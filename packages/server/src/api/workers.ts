@@ -2,28 +2,23 @@ import { type Worker, readWorkerDrain } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { WorkerState, WorkerView } from "@carillon/engine";
 import { notFound } from "./http/errors.js";
-import type { ApiOptions, ApiResponse, Handlers } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, handlers } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
 import { listRuns } from "./runs.js";
 import { timestamp } from "./timestamp.js";
-
-type WorkerHandlers = Pick<
-  Handlers,
-  "listWorkers" | "getWorker" | "listWorkerRuns" | "cordonWorker" | "uncordonWorker" | "drainWorker"
->;
 
 interface WorkerCall {
   readonly params: { readonly id: string };
   readonly namespace: string;
 }
 
-export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
+export function workerHandlers({ engine }: ApiOptions) {
   const setState =
     (state: WorkerState) =>
     async ({ params, namespace }: WorkerCall): Promise<ApiResponse> =>
       workerResponse(params.id, await engine.workers.requestState(namespace, idOrNotFound("wrk", params.id), state));
-  return {
+  return handlers({
     async listWorkers({ query, namespace }) {
       const list = ["workers", namespace];
       const page = await engine.workers.list(namespace, pageRequest(query, list));
@@ -44,7 +39,7 @@ export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
       const { isNotice } = readWorkerDrain(call.body);
       return setState(isNotice ? "leaving" : "draining")(call);
     },
-  };
+  });
 }
 
 function workerResponse(id: string, worker: WorkerView | null): ApiResponse {

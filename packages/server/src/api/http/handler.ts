@@ -55,6 +55,11 @@ export type Handler<Op extends Operation> = (call: Call<Op>) => ApiResponse | Pr
 /** One handler for each declared operation: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
 
+/** Some of the handlers: each takes exactly the calls of the operation that it is named after. */
+export function handlers<Id extends OperationId>(own: Pick<Handlers, Id>): Pick<Handlers, Id> {
+  return own;
+}
+
 /** The caller's trace, as the parent of what the call creates. */
 export function traceOf({ trace }: { readonly trace?: TraceContext }): TracePlace {
   return trace ?? { traceparent: undefined };
