@@ -1,17 +1,17 @@
 import type { Cluster, ClusterShards } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ClusterView, ShardView } from "@carillon/engine";
-import { type ApiOptions, handlers } from "./http/handler.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { timestamp } from "./timestamp.js";
 
 export function clusterHandlers({ engine }: ApiOptions) {
   return handlers({
     async getCluster() {
-      return { status: 200, body: toClusterJson(await engine.cluster.get()) };
+      return ok(toClusterJson(await engine.cluster.get()));
     },
     async listClusterShards() {
       const { shards } = await engine.cluster.get();
-      return { status: 200, body: { shards: shards.map(toShardJson) } };
+      return ok({ shards: shards.map(toShardJson) });
     },
   });
 }

@@ -7,29 +7,36 @@ import {
   type RunWithRedrives,
 } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import type { Page, PageRequest, RedriveResult, RedriveView } from "@carillon/engine";
+import type { Page, PageRequest, RedriveResult, RedriveView, RunView } from "@carillon/engine";
 import { notFound, toProblem } from "./http/errors.js";
-import { type ApiEngine, type ApiOptions, type ApiResponse, type Call, contextOf, handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import {
+  type ApiEngine,
+  type ApiOptions,
+  type ApiResponse,
+  type Call,
+  contextOf,
+  handlers,
+  ok,
+} from "./http/handler.js";
+import { listOf, nextPageToken, pageRequest } from "./http/paging.js";
 import { idOrNotFound, withJobId, withJobIdInFilter } from "./references.js";
 import { toRunJson } from "./run-responses.js";
 import { timestamp } from "./timestamp.js";
+
+const deadLetterList = listOf("dead_letters", (run: RunView) => toRunJson(run));
 
 export function deadLetterHandlers({ engine }: ApiOptions) {
   return handlers({
     async listDeadLetters({ query, namespace }) {
       const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
-      const list = ["dead_letters", namespace, filter];
-      const page = await engine.deadLetters.list(namespace, filter, pageRequest(query, list));
-      const body = { dead_letters: page.rows.map((run) => toRunJson(run)), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
+      return deadLetterList(query, [namespace, filter], (page) => engine.deadLetters.list(namespace, filter, page));
     },
     async getDeadLetter({ params, namespace }) {
       const id = idOrNotFound("run", params.id);
       const run = await engine.runs.get(namespace, id);
       if (run?.status !== "failed") throw notFound(`There is no dead letter ${params.id}.`);
       const redrives = await engine.deadLetters.redrivesOf(namespace, id);
-      return { status: 200, body: { ...toRunJson(run), redrives: redrives.map(toRedriveJson) } };
+      return ok({ ...toRunJson(run), redrives: redrives.map(toRedriveJson) });
     },
     async discardDeadLetter(call) {
       await engine.deadLetters.discardRun(call.namespace, idOrNotFound("run", call.params.id), contextOf(call));
@@ -80,7 +87,7 @@ async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<Ap
     dry_run: dryRun,
     next_page_token: nextPageToken(found, list),
   };
-  return { status: 200, body };
+  return ok(body);
 }
 
 function toRedriveJson({ kind, runId, actor, at }: RedriveView): RunWithRedrives["redrives"][number] {

@@ -1,7 +1,7 @@
 import type { JobVersion, Occurrences } from "@carillon/contract";
 import type { JobVersionView, OccurrenceView } from "@carillon/engine";
-import { type ApiOptions, handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { toDefinitionJson } from "./job-responses.js";
 import { jobRef } from "./references.js";
 import { fireCount, toFireJson } from "./schedules.js";
@@ -11,25 +11,22 @@ const readVersion = (text: string): string | null => (/^[1-9]\d{0,8}$/.test(text
 /** The engine validates the rest of its own page position. */
 const readOccurrence = (text: string): string | null => (/^[a-z0-9_.:~-]{1,100}$/.test(text) ? text : null);
 
+const versionList = listOf("versions", toVersionJson, readVersion);
+const occurrenceList = listOf("occurrences", toOccurrencesJson, readOccurrence);
+
 export function jobHistoryHandlers({ engine }: ApiOptions) {
   return handlers({
-    async listJobVersions({ params, query, namespace }) {
+    listJobVersions({ params, query, namespace }) {
       const ref = jobRef(params.id);
-      const list = ["versions", namespace, ref];
-      const page = await engine.jobs.versions(namespace, ref, pageRequest(query, list, readVersion));
-      const body = { versions: page.rows.map(toVersionJson), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
+      return versionList(query, [namespace, ref], (page) => engine.jobs.versions(namespace, ref, page));
     },
-    async listJobOccurrences({ params, query, namespace }) {
+    listJobOccurrences({ params, query, namespace }) {
       const ref = jobRef(params.id);
-      const list = ["occurrences", namespace, ref];
-      const page = await engine.jobs.occurrences(namespace, ref, pageRequest(query, list, readOccurrence));
-      const body = { occurrences: page.rows.map(toOccurrencesJson), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
+      return occurrenceList(query, [namespace, ref], (page) => engine.jobs.occurrences(namespace, ref, page));
     },
     async listJobUpcoming({ params, query, namespace }) {
       const fires = await engine.jobs.upcoming(namespace, jobRef(params.id), fireCount(query));
-      return { status: 200, body: { fires: fires.map(toFireJson) } };
+      return ok({ fires: fires.map(toFireJson) });
     },
   });
 }

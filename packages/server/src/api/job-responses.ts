@@ -16,8 +16,8 @@ import {
   timeoutOf,
 } from "@carillon/core";
 import type { JobView, Neighbour, RunExplanation } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiEngine, ApiOptions, ApiResponse } from "./http/handler.js";
+import { found } from "./http/errors.js";
+import { type ApiEngine, type ApiOptions, type ApiResponse, createdAt, okWithVersion } from "./http/handler.js";
 import { toLimitsJson } from "./limits.js";
 import { jobRef } from "./references.js";
 import { toRunJson, toRunSummaryJson } from "./run-responses.js";
@@ -42,26 +42,17 @@ export class JobResponses {
   }
 
   async find(namespace: string, id: string): Promise<JobView> {
-    const job = await this.#engine.jobs.get(namespace, jobRef(id));
-    if (job === null) throw notFound(`There is no job ${id}.`);
-    return job;
+    return found(await this.#engine.jobs.get(namespace, jobRef(id)), `There is no job ${id}.`);
   }
 
   async shown(job: JobView, { namespace, legacySpelling, waitingOn = null }: JobResponseOptions): Promise<ApiResponse> {
     const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
-    const body = toSingleJobJson(job, { now: this.#now(), legacySpelling, calendars, waitingOn });
-    return { status: 200, body, headers: { ETag: etagOf(job) } };
+    return okWithVersion(toSingleJobJson(job, { now: this.#now(), legacySpelling, calendars, waitingOn }));
   }
 
   async created(job: JobView, options: JobResponseOptions): Promise<ApiResponse> {
-    const response = await this.shown(job, options);
-    const location = `/v1/jobs/${formatId("job", job.id)}`;
-    return { ...response, status: 201, headers: { ...response.headers, Location: location } };
+    return createdAt(`/v1/jobs/${formatId("job", job.id)}`, await this.shown(job, options));
   }
-}
-
-function etagOf({ version }: JobView): string {
-  return `"v${version}"`;
 }
 
 /** A job in a list. */

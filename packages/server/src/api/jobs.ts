@@ -4,7 +4,7 @@ import type { CreatedJob, JobView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { jobFilter, keysOf, refuseTotalWithStatus } from "./filters.js";
 import { toProblem } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, type Call, handlers, momentOf, traceOf } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, type Call, handlers, momentOf, traceOf, ok } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { noTracing } from "./http/tracing.js";
@@ -32,21 +32,18 @@ export function jobHandlers(options: ApiOptions) {
       const keys = keysOf(query);
       if (keys !== null) {
         const jobs = await engine.jobs.byKeys(namespace, keys);
-        return { status: 200, body: { jobs: jobs.map(toJobJson), next_page_token: null } };
+        return ok({ jobs: jobs.map(toJobJson), next_page_token: null });
       }
       const filter = jobFilter(query);
       const list = ["jobs", namespace, filter, ...orderOf(query)];
       if (query.total !== undefined) refuseTotalWithStatus(query);
       const page = await engine.jobs.list(namespace, filter, pageRequest(query, list));
       const total = query.total === undefined ? undefined : await engine.jobs.total(namespace, filter, query.total);
-      return {
-        status: 200,
-        body: {
-          jobs: page.rows.map(toJobJson),
-          next_page_token: nextPageToken(page, list),
-          ...(total !== undefined && { total: { ...total } }),
-        },
-      };
+      return ok({
+        jobs: page.rows.map(toJobJson),
+        next_page_token: nextPageToken(page, list),
+        ...(total !== undefined && { total: { ...total } }),
+      });
     },
     async getJob({ params, namespace, legacySpelling }) {
       const job = await responses.find(namespace, params.id);
@@ -92,5 +89,5 @@ function batchResponse(outcomes: readonly CreatedJob[], requestId: string): ApiR
     return { problem: toProblem(outcome.error, requestId).body };
   });
   const created = results.filter((one) => one.id !== undefined).length;
-  return { status: 200, body: { results, created, refused: results.length - created } };
+  return ok({ results, created, refused: results.length - created });
 }

@@ -1,13 +1,13 @@
 import { openApiDocument } from "@carillon/contract";
 import { docsPage } from "./http/docs-page.js";
-import { type ApiOptions, handlers } from "./http/handler.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 
 export function metaHandlers({ health, metrics, version }: ApiOptions) {
   // Built at the first request: most nodes never serve their documentation.
   const document = once(() => openApiDocument(version));
   const page = once(() => docsPage(document()));
   return handlers({
-    getLivez: () => ({ status: 200, body: { status: "ok" } }),
+    getLivez: () => ok({ status: "ok" }),
     async getReadyz() {
       const checks = await health.ready();
       const ready = checks.every((check) => check.ok);
@@ -20,8 +20,8 @@ export function metaHandlers({ health, metrics, version }: ApiOptions) {
     async getMetrics() {
       return { status: 200, body: await metrics.render(), contentType: metrics.contentType };
     },
-    getVersion: () => ({ status: 200, body: { name: "carillon", version, api: "v1", node: process.version } }),
-    getOpenApi: () => ({ status: 200, body: document() }),
+    getVersion: () => ok({ name: "carillon", version, api: "v1", node: process.version }),
+    getOpenApi: () => ok(document()),
     getDocs: () => ({ status: 200, body: page(), contentType: "text/html; charset=utf-8" }),
   });
 }

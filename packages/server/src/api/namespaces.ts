@@ -1,23 +1,19 @@
 import { type Namespace, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
 import type { NamespaceView } from "@carillon/engine";
-import { type ApiOptions, type ApiResponse, contextOf, handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { type ApiOptions, type ApiResponse, contextOf, createdAt, handlers, okWithVersion } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { noNamespace, readNamespaceName } from "./http/request.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { timestamp } from "./timestamp.js";
 
+const namespaceList = listOf("namespaces", toNamespaceJson, readNamespaceName);
+
 export function namespaceHandlers({ engine }: ApiOptions) {
   return handlers({
-    async listNamespaces({ query }) {
-      const list = ["namespaces"];
-      const page = await engine.namespaces.list(pageRequest(query, list, readNamespaceName));
-      const namespaces = page.rows.map(toNamespaceJson);
-      return { status: 200, body: { namespaces, next_page_token: nextPageToken(page, list) } };
-    },
+    listNamespaces: ({ query }) => namespaceList(query, [], (page) => engine.namespaces.list(page)),
     async createNamespace({ body }) {
       const { name, weight } = readNamespaceCreate(body);
-      const made = shown(await engine.namespaces.create(name, weight));
-      return { ...made, status: 201, headers: { ...made.headers, Location: `/v1/namespaces/${name}` } };
+      return createdAt(`/v1/namespaces/${name}`, shown(await engine.namespaces.create(name, weight)));
     },
     async getNamespace({ params }) {
       const found = await engine.namespaces.get(nameOf(params.name));
@@ -38,7 +34,7 @@ function nameOf(text: string): string {
 }
 
 function shown(namespace: NamespaceView): ApiResponse {
-  return { status: 200, body: toNamespaceJson(namespace), headers: { ETag: `"v${namespace.version}"` } };
+  return okWithVersion(toNamespaceJson(namespace));
 }
 
 function toNamespaceJson({ name, weight, limits, version, createdAt, updatedAt }: NamespaceView): Namespace {

@@ -1,6 +1,6 @@
 import { readReschedule, readRunRepeat } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import { type ApiOptions, contextWithReceipt, handlers, momentOf } from "./http/handler.js";
+import { type ApiOptions, contextWithReceipt, handlers, momentOf, ok } from "./http/handler.js";
 import { JobResponses } from "./job-responses.js";
 import { idOrNotFound } from "./references.js";
 import { newRunResponse, runOrExistingResponse, toRunJson } from "./run-responses.js";
@@ -10,14 +10,11 @@ export function runChangeHandlers(options: ApiOptions) {
   const jobs = new JobResponses(options);
   return handlers({
     async cancelRun({ params, namespace }) {
-      return { status: 200, body: toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))) };
+      return ok(toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))));
     },
     async rescheduleRun({ params, namespace, body }) {
       const at = readReschedule(body, momentOf(options, namespace));
-      return {
-        status: 200,
-        body: toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)),
-      };
+      return ok(toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)));
     },
     async retryRun(call) {
       const id = idOrNotFound("run", call.params.id);

@@ -1,8 +1,8 @@
 import type { JobStats as StatsJson, RunAttempts, RunEvents } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { JobStats, RedriveView, RunView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, handlers } from "./http/handler.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { toErrorJson } from "./run-responses.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
@@ -11,24 +11,18 @@ type AttemptJson = RunAttempts["attempts"][number];
 type EventJson = RunEvents["events"][number];
 
 export function runHistoryHandlers({ engine }: ApiOptions) {
-  const find = async (namespace: string, text: string): Promise<RunView> => {
-    const run = await engine.runs.get(namespace, idOrNotFound("run", text));
-    if (run === null) throw notFound(`There is no run ${text}.`);
-    return run;
-  };
+  const find = async (namespace: string, id: string): Promise<RunView> =>
+    found(await engine.runs.get(namespace, idOrNotFound("run", id)), `There is no run ${id}.`);
   return handlers({
     async listRunAttempts({ params, namespace }) {
-      return { status: 200, body: { attempts: toAttemptsJson(await find(namespace, params.id)) } };
+      return ok({ attempts: toAttemptsJson(await find(namespace, params.id)) });
     },
     async listRunEvents({ params, namespace }) {
       const run = await find(namespace, params.id);
-      return {
-        status: 200,
-        body: { events: toEventsJson(run, await engine.deadLetters.redrivesOf(namespace, run.id)) },
-      };
+      return ok({ events: toEventsJson(run, await engine.deadLetters.redrivesOf(namespace, run.id)) });
     },
     async getJobStats({ params, namespace }) {
-      return { status: 200, body: toStatsJson(await engine.jobs.stats(namespace, jobRef(params.id))) };
+      return ok(toStatsJson(await engine.jobs.stats(namespace, jobRef(params.id))));
     },
   });
 }

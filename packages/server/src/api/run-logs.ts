@@ -1,7 +1,7 @@
 import { type RunLogLine, limits } from "@carillon/contract";
 import type { LinePlace, LogPage, RunLine } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, handlers } from "./http/handler.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { pageRequest, pageTokenOf } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
 import { timestamp } from "./timestamp.js";
@@ -18,17 +18,17 @@ export function runLogHandlers({ engine }: ApiOptions) {
       const { pageSize, after } = pageRequest(query, list, readPosition);
       const position = positionOf(after);
       const isFollowing = follow === "true";
-      const page = await engine.runs.logs(namespace, id, {
+      const logs = await engine.runs.logs(namespace, id, {
         pageSize,
         after: position,
         ...(level !== undefined && { level }),
         ...(isFollowing && { waitMs: limits.followMs }),
         ...(signal !== undefined && { signal }),
       });
-      if (page === null) throw notFound(`There is no run ${params.id}.`);
+      const page = found(logs, `There is no run ${params.id}.`);
       const next = nextPosition(page, position, isFollowing);
       const token = next === null ? null : pageTokenOf(`${next.fence}.${next.number}`, list);
-      return { status: 200, body: { lines: page.lines.map(toLineJson), next_page_token: token } };
+      return ok({ lines: page.lines.map(toLineJson), next_page_token: token });
     },
   });
 }

@@ -12,7 +12,7 @@ import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, pa
 import type { Effect, EnqueuedRun, RunView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
-import { notFound, toProblem } from "./http/errors.js";
+import { found, toProblem } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
@@ -22,6 +22,7 @@ import {
   handlers,
   momentOf,
   traceOf,
+  ok,
 } from "./http/handler.js";
 import type { Replay, Replays } from "./http/idempotency.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
@@ -44,10 +45,9 @@ export function runHandlers(options: ApiOptions) {
     async getRun(call) {
       const { params, namespace } = call;
       const waitMs = readWait(call.query);
-      const found = await engine.runs.get(namespace, idOrNotFound("run", params.id));
-      if (found === null) throw notFound(`There is no run ${params.id}.`);
-      const run = await awaitEnd(engine, call, found, waitMs);
-      return { status: 200, body: toRunJson(run, await factsOf(engine, namespace, run)) };
+      const now = await engine.runs.get(namespace, idOrNotFound("run", params.id));
+      const run = await awaitEnd(engine, call, found(now, `There is no run ${params.id}.`), waitMs);
+      return ok(toRunJson(run, await factsOf(engine, namespace, run)));
     },
     async runJobNow(call) {
       const waitMs = readWait(call.query);
@@ -78,9 +78,7 @@ export function runReplays(options: ApiOptions): Replays {
   const { engine } = options;
   const runOf = async ({ runs = [] }: Effect, namespace: string): Promise<RunView> => {
     const id = runs[0]?.id ?? "";
-    const run = await engine.runs.get(namespace, id);
-    if (run === null) throw notFound(`The run ${formatId("run", id)} no longer exists.`);
-    return run;
+    return found(await engine.runs.get(namespace, id), `The run ${formatId("run", id)} no longer exists.`);
   };
   // A caller that waited for the end of the run and lost the response waits again.
   const ended = async (effect: Effect, call: Call<Operation>): Promise<RunView> => {
@@ -117,7 +115,7 @@ function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string): Api
   });
   const created = results.filter((one) => one.is_new === true).length;
   const duplicates = results.filter((one) => one.is_new === false).length;
-  return { status: 200, body: { results, created, duplicates, refused: results.length - created - duplicates } };
+  return ok({ results, created, duplicates, refused: results.length - created - duplicates });
 }
 
 async function factsOf(engine: ApiEngine, namespace: string, run: RunView): Promise<RunFacts> {
@@ -136,18 +134,15 @@ export async function listRuns(
   jobId?: string,
 ): Promise<ApiResponse> {
   const filter = runFilter(query, jobId);
-  if (filter === undefined) return { status: 200, body: noRuns(query) };
+  if (filter === undefined) return ok(noRuns(query));
   const list = ["runs", namespace, filter, ...orderOf(query)];
   const page = await engine.runs.list(namespace, filter, pageRequest(query, list));
   const total = query.total === undefined ? undefined : await engine.runs.total(namespace, filter, query.total);
-  return {
-    status: 200,
-    body: {
-      runs: page.rows.map((run) => toRunJson(run)),
-      next_page_token: nextPageToken(page, list),
-      ...(total !== undefined && { total: { ...total } }),
-    },
-  };
+  return ok({
+    runs: page.rows.map((run) => toRunJson(run)),
+    next_page_token: nextPageToken(page, list),
+    ...(total !== undefined && { total: { ...total } }),
+  });
 }
 
 function noRuns({ total }: RunListQuery): RunList {

@@ -27,7 +27,7 @@ import {
   smallestCronInterval,
 } from "@carillon/core";
 import { type JobView, checkConditions } from "@carillon/engine";
-import { type ApiEngine, type ApiOptions, handlers, momentOf } from "./http/handler.js";
+import { type ApiEngine, type ApiOptions, handlers, momentOf, ok } from "./http/handler.js";
 import { timestamp } from "./timestamp.js";
 
 /** Jitter is a hash of the job's id, which does not exist yet: fires are shown without it. */
@@ -51,7 +51,7 @@ export function jobPreviewHandlers(options: ApiOptions) {
       const crowded = first === undefined ? [] : await crowdedSecond(engine, namespace, schedule, first.nominal);
       const unserved = hasTask(body) ? await unservedTask(engine, namespace, spec) : [];
       const all = [...warnings, ...crowded, ...unserved];
-      return { status: 200, body: { description, fires: fires.map(toFireJson), warnings: all } };
+      return ok({ description, fires: fires.map(toFireJson), warnings: all });
     },
   });
 }

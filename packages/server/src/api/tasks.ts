@@ -1,25 +1,20 @@
 import type { TaskInfo } from "@carillon/contract";
 import type { TaskView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { readAnyName } from "./references.js";
+
+const taskList = listOf("tasks", toTaskJson, readAnyName);
 
 export function taskHandlers({ engine }: ApiOptions) {
   return handlers({
-    async listTasks({ query, namespace }) {
-      const list = ["tasks", namespace];
-      const page = await engine.tasks.list(namespace, pageRequest(query, list, readAnyName));
-      return { status: 200, body: { tasks: page.rows.map(toTaskJson), next_page_token: nextPageToken(page, list) } };
-    },
+    listTasks: ({ query, namespace }) => taskList(query, [namespace], (page) => engine.tasks.list(namespace, page)),
     async getTask({ params, namespace }) {
       const name = readAnyName(params.name);
       const task = name === null ? null : await engine.tasks.get(namespace, name);
-      if (task === null)
-        throw notFound(
-          `There is no task ${JSON.stringify(params.name)}: no worker serves it, and no job or run names it.`,
-        );
-      return { status: 200, body: toTaskJson(task) };
+      const unknown = `There is no task ${JSON.stringify(params.name)}: no worker serves it, and no job or run names it.`;
+      return ok(toTaskJson(found(task, unknown)));
     },
   });
 }

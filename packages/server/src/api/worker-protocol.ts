@@ -10,7 +10,7 @@ import {
 } from "@carillon/contract";
 import { type Completion, type NoteAnswer, formatId } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer } from "@carillon/engine";
-import { type ApiOptions, handlers } from "./http/handler.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { idOrNotFound } from "./references.js";
 
 /** Heartbeats of a worker within worker_timeout. */
@@ -42,11 +42,11 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions) {
     },
     async heartbeatWorker({ params, body, namespace }) {
       const lost = await workers.heartbeat(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
-      return { status: 200, body: { lost: lost.map(toClaimJson) } };
+      return ok({ lost: lost.map(toClaimJson) });
     },
     async exchangeState({ params, body, namespace }) {
       const answers = await workers.note(namespace, idOrNotFound("wrk", params.id), readStateRequests(body));
-      return { status: 200, body: { answers: answers.map(toNoteAnswerJson) } };
+      return ok({ answers: answers.map(toNoteAnswerJson) });
     },
     async releaseRuns({ params, body, namespace }) {
       await workers.giveBack(namespace, idOrNotFound("wrk", params.id), readRelease(body));

@@ -1,12 +1,14 @@
 import { type Worker, readWorkerDrain } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { WorkerState, WorkerView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
 import { listRuns } from "./runs.js";
 import { timestamp } from "./timestamp.js";
+
+const workerList = listOf("workers", toWorkerJson);
 
 interface WorkerCall {
   readonly params: { readonly id: string };
@@ -19,14 +21,8 @@ export function workerHandlers({ engine }: ApiOptions) {
     async ({ params, namespace }: WorkerCall): Promise<ApiResponse> =>
       workerResponse(params.id, await engine.workers.requestState(namespace, idOrNotFound("wrk", params.id), state));
   return handlers({
-    async listWorkers({ query, namespace }) {
-      const list = ["workers", namespace];
-      const page = await engine.workers.list(namespace, pageRequest(query, list));
-      return {
-        status: 200,
-        body: { workers: page.rows.map(toWorkerJson), next_page_token: nextPageToken(page, list) },
-      };
-    },
+    listWorkers: ({ query, namespace }) =>
+      workerList(query, [namespace], (page) => engine.workers.list(namespace, page)),
     async getWorker({ params, namespace }) {
       return workerResponse(params.id, await engine.workers.get(namespace, idOrNotFound("wrk", params.id)));
     },
@@ -43,8 +39,7 @@ export function workerHandlers({ engine }: ApiOptions) {
 }
 
 function workerResponse(id: string, worker: WorkerView | null): ApiResponse {
-  if (worker === null) throw notFound(`There is no worker ${id}; workers that have left are not listed.`);
-  return { status: 200, body: toWorkerJson(worker) };
+  return ok(toWorkerJson(found(worker, `There is no worker ${id}; workers that have left are not listed.`)));
 }
 
 function toWorkerJson(worker: WorkerView): Worker {

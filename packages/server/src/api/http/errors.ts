@@ -6,6 +6,12 @@ export function notFound(detail: string): CarillonError {
   return new CarillonError("not_found", detail);
 }
 
+/** The thing that a call names. Throws not_found with this detail for null. */
+export function found<Thing>(thing: Thing | null, detail: string): Thing {
+  if (thing === null) throw notFound(detail);
+  return thing;
+}
+
 /** The caller has used up its quota; nothing was done. */
 export class QuotaExceeded extends CarillonError {
   readonly retryAfterSeconds: number;

@@ -50,6 +50,20 @@ export interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export function ok(body: unknown): ApiResponse {
+  return { status: 200, body };
+}
+
+/** A resource that callers change: its ETag is the version that their If-Match requires. */
+export function okWithVersion<Body extends { readonly version: number }>(body: Body): ApiResponse {
+  return { ...ok(body), headers: { ETag: `"v${body.version}"` } };
+}
+
+/** The response of a call that created the resource in `shown`. */
+export function createdAt(location: string, shown: ApiResponse): ApiResponse {
+  return { ...shown, status: 201, headers: { ...shown.headers, Location: location } };
+}
+
 export type Handler<Op extends Operation> = (call: Call<Op>) => ApiResponse | Promise<ApiResponse>;
 
 /** One handler for each declared operation: a missing one does not compile. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { limits } from "@carillon/contract";
 import { CarillonError, canonicalUuid } from "@carillon/core";
 import type { Page, PageRequest } from "@carillon/engine";
+import { type ApiResponse, ok } from "./handler.js";
 
 /**
  * A page token is the position of the last row in its list (mostly the row's id), bound to the list and its filter: a token of another
@@ -50,6 +51,19 @@ export function pageRequest(query: PageQuery, list: readonly unknown[], readPosi
 
 export function nextPageToken({ next }: Page<unknown>, list: readonly unknown[]): string | null {
   return next === null ? null : pageTokenOf(next, list);
+}
+
+/** Responds with one page of a list: `name` is its field, `scope` is everything else that determines its rows. */
+export function listOf<Row>(name: string, toJson: (row: Row) => unknown, readPosition?: ReadPosition) {
+  return async (
+    query: PageQuery,
+    scope: readonly unknown[],
+    load: (page: PageRequest) => Promise<Page<Row>>,
+  ): Promise<ApiResponse> => {
+    const list = [name, ...scope];
+    const page = await load(pageRequest(query, list, readPosition));
+    return ok({ [name]: page.rows.map((row) => toJson(row)), next_page_token: nextPageToken(page, list) });
+  };
 }
 
 /** The part of `list` that names the order: a token of one order is refused in another. */
