@@ -1,5 +1,5 @@
 import { type Backfill, type operations, readBackfill } from "@carillon/contract";
-import { CarillonError, formatId } from "@carillon/core";
+import { formatId } from "@carillon/core";
 import type { BackfillView } from "@carillon/engine";
 import { found } from "./http/errors.js";
 import {
@@ -57,14 +57,8 @@ async function start(options: ApiOptions, call: StartCall): Promise<ApiResponse>
   if (!dryRun) {
     return startedBackfill(await engine.backfills.start(namespace, ref, request, contextWithReceipt(call)));
   }
-  if (ifVersion !== undefined) await requireVersion(options, call, ifVersion);
+  if (ifVersion !== undefined) await new JobResponses(options).find(namespace, params.id, ifVersion);
   return ok({ total: await engine.backfills.count(namespace, ref, request), dry_run: true });
-}
-
-async function requireVersion(options: ApiOptions, { namespace, params }: StartCall, wanted: number): Promise<void> {
-  const { version } = await new JobResponses(options).find(namespace, params.id);
-  if (version !== wanted)
-    throw new CarillonError("precondition_failed", `The job has version ${version}, not ${wanted}.`);
 }
 
 function shown(id: string, backfill: BackfillView | null): ApiResponse {

@@ -9,7 +9,7 @@ import {
   readRollback,
   refuseOtherKey,
 } from "@carillon/contract";
-import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
+import { type Instant, type JobSpec } from "@carillon/core";
 import { type ApiOptions, type ApiResponse, type Call, contextOf, handlers, momentOf } from "./http/handler.js";
 import { JobResponses } from "./job-responses.js";
 import { jobRef } from "./references.js";
@@ -75,11 +75,11 @@ async function resume({ engine }: ApiOptions, responses: JobResponses, call: Res
   const { namespace, params, ifVersion } = call;
   const ref = jobRef(params.id);
   const { job, missed } = dryRun
-    ? { job: await responses.find(namespace, params.id), missed: await engine.jobs.countMissed(namespace, ref) }
+    ? {
+        job: await responses.find(namespace, params.id, ifVersion),
+        missed: await engine.jobs.countMissed(namespace, ref),
+      }
     : await engine.jobs.resume(namespace, ref, request, contextOf(call));
-  if (dryRun && ifVersion !== undefined && job.version !== ifVersion) {
-    throw new CarillonError("precondition_failed", `The job has version ${job.version}, not ${ifVersion}.`);
-  }
   const { body, ...response } = await responses.shown(job, call);
   return { ...response, body: { job: body, missed, dry_run: dryRun } };
 }

@@ -2,6 +2,7 @@ import { type Job, type JobDefinition, slaRequest } from "@carillon/contract";
 import {
   type BreakerPolicy,
   type CalendarSet,
+  CarillonError,
   type FiringPolicy,
   type Instant,
   type JobPause,
@@ -41,8 +42,11 @@ export class JobResponses {
     this.#now = now;
   }
 
-  async find(namespace: string, id: string): Promise<JobView> {
-    return found(await this.#engine.jobs.get(namespace, jobRef(id)), `There is no job ${id}.`);
+  /** `ifVersion` is for previews of a change: the change itself requires the version in its own transaction. */
+  async find(namespace: string, id: string, ifVersion?: number): Promise<JobView> {
+    const job = found(await this.#engine.jobs.get(namespace, jobRef(id)), `There is no job ${id}.`);
+    if (ifVersion === undefined || job.version === ifVersion) return job;
+    throw new CarillonError("precondition_failed", `The job has version ${job.version}, not ${ifVersion}.`);
   }
 
   async shown(job: JobView, { namespace, legacySpelling, waitingOn = null }: JobResponseOptions): Promise<ApiResponse> {

@@ -4,7 +4,7 @@ import type { JobStats, RedriveView, RunView } from "@carillon/engine";
 import { found } from "./http/errors.js";
 import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { idOrNotFound, jobRef } from "./references.js";
-import { toErrorJson } from "./run-responses.js";
+import { toAttemptJson, toErrorJson } from "./run-responses.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
 type AttemptJson = RunAttempts["attempts"][number];
@@ -30,15 +30,8 @@ export function runHistoryHandlers({ engine }: ApiOptions) {
 /** Earlier attempts are stored with the run; the last attempt is the run itself. */
 function toAttemptsJson(run: RunView): AttemptJson[] {
   const before = run.attempts.map((record): AttemptJson => {
-    const { attempt, sessionId, startedAt, endedAt, outcome, error } = record;
-    return {
-      attempt,
-      worker_id: formatId("wrk", sessionId),
-      started_at: timestamp(startedAt),
-      ended_at: timestamp(endedAt),
-      outcome,
-      error: error === undefined ? null : toErrorJson(error),
-    };
+    const { fence: _, ...attempt } = toAttemptJson(record);
+    return attempt;
   });
   const last = lastAttempt(run);
   return last === null ? before : [...before, last];

@@ -8,11 +8,11 @@ import {
   type RunList,
   type RunListQuery,
 } from "@carillon/contract";
-import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
+import { type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
 import type { Effect, EnqueuedRun, RunView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
-import { found, toProblem } from "./http/errors.js";
+import { found, parsed, toProblem } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
@@ -159,13 +159,10 @@ interface AwaitCall {
 /** The time that the caller is willing to wait. Read before the call does anything, so that a wrong value has no effect. */
 function readWait({ wait }: AwaitCall["query"]): DurationMs {
   if (wait === undefined) return 0;
-  try {
-    return Math.min(parseDuration(wait), limits.waitMs);
-  } catch (error) {
-    if (!(error instanceof CarillonError)) throw error;
-    const item = { pointer: "?wait", code: error.code, detail: error.message };
-    throw new CarillonError(error.code, `?wait: ${error.message}`, { items: [item] });
-  }
+  return Math.min(
+    parsed("?wait", () => parseDuration(wait)),
+    limits.waitMs,
+  );
 }
 
 /** The run after its end, or as it is when the time is over. */

@@ -192,62 +192,47 @@ function readConfigFile(cwd: string, named: string | undefined): ConfigFile | nu
 
 /** Rules over several options, checked when each value is valid. */
 function crossFieldProblems(config: Config): ErrorItem[] {
-  const problems: ErrorItem[] = [];
-  if (!isLoopback(config.host)) {
-    problems.push(
-      problem(
-        "host",
-        `${config.host} can be reached from other machines, and this version has no authentication: use 127.0.0.1, ::1 or localhost`,
-      ),
-    );
-  }
-  if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
-    problems.push(
-      problem("databaseDirectUrl", "is the address behind the pooler in database_url: set database_url as well"),
-    );
-  }
-  if (config.roles.length < options.roles.default.length) {
-    problems.push(
-      problem("roles", "cannot be chosen in this version, where every node has all roles: leave roles out"),
-    );
-  }
-  return [...problems, ...(config.coordinator === "etcd" ? etcdProblems(config) : unusedEtcd(config))];
+  const { host, databaseUrl, databaseDirectUrl, roles, coordinator, etcdEndpoints, shardLease } = config;
+  const usesEtcd = coordinator === "etcd";
+  const rules: readonly (readonly [isBroken: boolean, name: OptionName, detail: string])[] = [
+    [
+      !isLoopback(host),
+      "host",
+      `${host} can be reached from other machines, and this version has no authentication: use 127.0.0.1, ::1 or localhost`,
+    ],
+    [
+      databaseDirectUrl !== null && databaseUrl === null,
+      "databaseDirectUrl",
+      "is the address behind the pooler in database_url: set database_url as well",
+    ],
+    [
+      roles.length < options.roles.default.length,
+      "roles",
+      "cannot be chosen in this version, where every node has all roles: leave roles out",
+    ],
+    [usesEtcd && etcdEndpoints === null, "etcdEndpoints", "is missing: coordinator etcd needs the addresses of etcd"],
+    [
+      usesEtcd && databaseUrl === null,
+      "coordinator",
+      "etcd is for several nodes, and an embedded database has only one: set database_url as well, or leave coordinator out",
+    ],
+    [
+      usesEtcd && (shardLease < MIN_ETCD_LEASE_MS || shardLease % 1_000 !== 0),
+      "shardLease",
+      `${formatDuration(shardLease)} is not possible with etcd, whose leases have whole seconds and at least 2: use 2s or more, such as 5s`,
+    ],
+    [
+      // An operator who names etcd servers expects them to be used.
+      !usesEtcd && etcdEndpoints !== null,
+      "etcdEndpoints",
+      "are not used with coordinator postgres: set coordinator to etcd, or leave them out",
+    ],
+  ];
+  return rules.flatMap(([isBroken, name, detail]) => (isBroken ? [problem(name, detail)] : []));
 }
 
 /** etcd leases have whole seconds, and with the default settings of etcd at least these. */
 const MIN_ETCD_LEASE_MS = 2_000;
-
-function etcdProblems({ etcdEndpoints, databaseUrl, shardLease }: Config): ErrorItem[] {
-  const problems: ErrorItem[] = [];
-  if (etcdEndpoints === null) {
-    problems.push(problem("etcdEndpoints", "is missing: coordinator etcd needs the addresses of etcd"));
-  }
-  if (databaseUrl === null) {
-    problems.push(
-      problem(
-        "coordinator",
-        "etcd is for several nodes, and an embedded database has only one: set database_url as well, or leave coordinator out",
-      ),
-    );
-  }
-  if (shardLease < MIN_ETCD_LEASE_MS || shardLease % 1_000 !== 0) {
-    problems.push(
-      problem(
-        "shardLease",
-        `${formatDuration(shardLease)} is not possible with etcd, whose leases have whole seconds and at least 2: use 2s or more, such as 5s`,
-      ),
-    );
-  }
-  return problems;
-}
-
-/** An operator who names etcd servers expects them to be used. */
-function unusedEtcd({ etcdEndpoints }: Config): ErrorItem[] {
-  if (etcdEndpoints === null) return [];
-  return [
-    problem("etcdEndpoints", "are not used with coordinator postgres: set coordinator to etcd, or leave them out"),
-  ];
-}
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));

@@ -31,7 +31,7 @@ export function engineMetrics(declared: DeclaredMetrics): OnEngineEvent {
     duration.observe({ outcome }, seconds(durationMs));
   };
 
-  const by: { readonly [Type in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: Type }>) => void } = {
+  const by: { readonly [Type in EngineEvent["type"]]?: (event: Extract<EngineEvent, { type: Type }>) => void } = {
     "run.fired": (event) => {
       fires.inc({ outcome: "fired" });
       lag.observe({ class: event.priorityClass }, seconds(event.lateMs));
@@ -50,7 +50,6 @@ export function engineMetrics(declared: DeclaredMetrics): OnEngineEvent {
       backfilled.inc({ outcome: "already_ran" }, passed);
       backfilled.inc({ outcome: "overlap" }, skipped);
     },
-    "backfill.ended": () => undefined,
     "scheduler.ticked": ({ durationMs }) => ticks.observe(seconds(durationMs)),
     "run.started": ({ waitedMs }) => latency.observe(seconds(waitedMs)),
     "run.succeeded": (event) => countEnd("succeeded", event),
@@ -58,49 +57,26 @@ export function engineMetrics(declared: DeclaredMetrics): OnEngineEvent {
     "run.cancelled": (event) => countEnd("cancelled", event),
     "run.retrying": () => retried.inc(),
     "run.snoozed": () => snoozed.inc(),
-    "run.progress": () => undefined,
-    "job.created": () => undefined,
-    "job.updated": () => undefined,
-    "job.paused": () => undefined,
-    "job.resumed": () => undefined,
-    "job.cancelled": () => undefined,
-    "queue.updated": () => undefined,
-    "queue.paused": () => undefined,
-    "queue.resumed": () => undefined,
-    "task.defaults_changed": () => undefined,
     "run.waiting": () => callbackWaits.inc(),
     "runs.promoted": (event) => promoted.inc(event.count),
     "runs.rescued": (event) => rescued.inc(event.count),
     "sessions.expired": (event) => expired.inc(event.count),
-    "worker.lost": () => undefined,
     "shards.acquired": (event) => shards.inc(event.count),
     "shards.lost": (event) => shards.dec(event.count),
     "shards.taken_over": ({ takeoverMs }) => {
       if (takeoverMs !== null) takeovers.observe(seconds(takeoverMs));
     },
-    "node.joined": () => undefined,
-    "node.left": () => undefined,
     "node.lost": ({ detection }) => deaths.inc({ detection }),
     "clock.measured": ({ skewMs }) => skew.set(skewMs / 1_000),
     "clock.skewed": ({ skewMs }) => skew.set(skewMs / 1_000),
     "clock.in_sync": ({ skewMs }) => skew.set(skewMs / 1_000),
-    "database.timeline_changed": () => undefined,
-    "database.timeline_unknown": () => undefined,
     "write.fenced": ({ statement, count: writes }) => fenced.inc({ statement }, writes),
     "loop.failed": ({ loop }) => failures.inc({ loop }),
   };
-  return (event) => dispatch(by, event);
+  return (event) => (by[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
 }
 
 /** The clocks of two machines can differ slightly; a duration is never negative. */
 function seconds(ms: number): number {
   return Math.max(0, ms) / 1_000;
-}
-
-function dispatch<Event extends { readonly type: string }>(
-  by: { readonly [Type in Event["type"]]: (event: Extract<Event, { type: Type }>) => void },
-  event: Event,
-): void {
-  const handle = by[event.type as Event["type"]] as (event: Event) => void;
-  handle(event);
 }

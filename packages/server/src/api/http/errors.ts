@@ -12,6 +12,20 @@ export function found<Thing>(thing: Thing | null, detail: string): Thing {
   return thing;
 }
 
+/** One part of a request is invalid; `pointer` names it, as in "?status". */
+export function refused(pointer: string, code: ErrorCode, detail: string): CarillonError {
+  return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
+}
+
+/** Adds the name of the parameter to a parser's error. */
+export function parsed<Value>(pointer: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof CarillonError ? refused(pointer, error.code, error.message) : error;
+  }
+}
+
 /** The caller has used up its quota; nothing was done. */
 export class QuotaExceeded extends CarillonError {
   readonly retryAfterSeconds: number;

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { limits } from "@carillon/contract";
-import { CarillonError, canonicalUuid } from "@carillon/core";
+import { canonicalUuid } from "@carillon/core";
 import type { Page, PageRequest } from "@carillon/engine";
+import { refused } from "./errors.js";
 import { type ApiResponse, ok } from "./handler.js";
 
 /**
@@ -20,14 +21,10 @@ function readPageToken(token: string, list: unknown, readPosition: ReadPosition 
   const dot = text.indexOf(".");
   const mark = text.slice(0, Math.max(dot, 0));
   const position = dot === -1 ? null : readPosition(text.slice(dot + 1));
-  if (position === null) throw refused("must be a next_page_token of this list");
-  if (mark !== fingerprint(list)) throw refused("belongs to a list with another filter; leave it out");
+  if (position === null) throw refused("?page_token", "page_token_invalid", "must be a next_page_token of this list");
+  if (mark !== fingerprint(list))
+    throw refused("?page_token", "page_token_invalid", "belongs to a list with another filter; leave it out");
   return position;
-}
-
-function refused(detail: string): CarillonError {
-  const [pointer, code] = ["?page_token", "page_token_invalid"] as const;
-  return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
 }
 
 /** `list` holds everything that determines the rows; callers write its members in a fixed order. */
