@@ -9,7 +9,7 @@ import {
   handlers,
   ok,
   okWithVersion,
-  createdAt,
+  createdResponse,
 } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
 import { plainNameOrNotFound, readPlainName } from "./references.js";
@@ -29,7 +29,7 @@ export function calendarHandlers({ engine }: ApiOptions) {
     async putCalendar(call) {
       const definition = readCalendarPut(call.params.name, call.body);
       const { calendar, created } = await engine.calendars.put(call.namespace, definition, contextOf(call));
-      return created ? createdAt(`/v1/calendars/${definition.name}`, shown(calendar)) : shown(calendar);
+      return created ? createdResponse(`/v1/calendars/${definition.name}`, shown(calendar)) : shown(calendar);
     },
     async deleteCalendar(call) {
       const name = plainNameOrNotFound(call.params.name, "calendar");
@@ -57,7 +57,7 @@ export function windowHandlers({ engine }: ApiOptions) {
       const wanted = readWindowPut(params.name, namespace, call.body);
       const { window, created } = await engine.windows.put(namespace, wanted, contextOf(call));
       const response = ok(toWindowJson(window));
-      return created ? createdAt(`/v1/maintenance-windows/${params.name}`, response) : response;
+      return created ? createdResponse(`/v1/maintenance-windows/${params.name}`, response) : response;
     },
     async deleteWindow(call) {
       const name = plainNameOrNotFound(call.params.name, "maintenance window");

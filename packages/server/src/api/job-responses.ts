@@ -18,7 +18,7 @@ import {
 } from "@carillon/core";
 import type { JobView, Neighbour, RunExplanation } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiEngine, type ApiOptions, type ApiResponse, createdAt, okWithVersion } from "./http/handler.js";
+import { type ApiEngine, type ApiOptions, type ApiResponse, createdResponse, okWithVersion } from "./http/handler.js";
 import { toLimitsJson } from "./limits.js";
 import { jobRef } from "./references.js";
 import { toRunJson, toRunSummaryJson } from "./run-responses.js";
@@ -55,7 +55,7 @@ export class JobResponses {
   }
 
   async created(job: JobView, options: JobResponseOptions): Promise<ApiResponse> {
-    return createdAt(`/v1/jobs/${formatId("job", job.id)}`, await this.shown(job, options));
+    return createdResponse(`/v1/jobs/${formatId("job", job.id)}`, await this.shown(job, options));
   }
 }
 

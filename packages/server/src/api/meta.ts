@@ -1,6 +1,9 @@
-import { openApiDocument } from "@carillon/contract";
+import { type Cluster, type ClusterShards, openApiDocument } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { ClusterView, ShardView } from "@carillon/engine";
 import { docsPage } from "./http/docs-page.js";
 import { type ApiOptions, handlers, ok } from "./http/handler.js";
+import { timestamp } from "./timestamp.js";
 
 export function metaHandlers({ health, metrics, version }: ApiOptions) {
   // Built at the first request: most nodes never serve their documentation.
@@ -13,7 +16,7 @@ export function metaHandlers({ health, metrics, version }: ApiOptions) {
       const ready = checks.every((check) => check.ok);
       const body = {
         status: ready ? "ready" : "not_ready",
-        checks: checks.map(({ name, ok, detail }) => ({ name, ok, detail })),
+        checks: checks.map((check) => ({ name: check.name, ok: check.ok, detail: check.detail })),
       };
       return { status: ready ? 200 : 503, body };
     },
@@ -29,4 +32,38 @@ export function metaHandlers({ health, metrics, version }: ApiOptions) {
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
+}
+
+export function clusterHandlers({ engine }: ApiOptions) {
+  return handlers({
+    async getCluster() {
+      return ok(toClusterJson(await engine.cluster.get()));
+    },
+    async listClusterShards() {
+      const { shards } = await engine.cluster.get();
+      return ok({ shards: shards.map(toShardJson) });
+    },
+  });
+}
+
+function toClusterJson({ nodes, shards }: ClusterView): Cluster {
+  return {
+    nodes: nodes.map((node) => ({
+      id: formatId("node", node.id),
+      name: node.name,
+      address: node.address,
+      version: node.version,
+      started_at: timestamp(node.startedAt),
+      heartbeat_at: timestamp(node.heartbeatAt),
+      silent_ms: node.silentMs,
+      skew_ms: node.skewMs,
+      takes_shards: node.takesShards,
+      shards: node.shards,
+    })),
+    shards: { total: shards.length, owned: shards.filter((shard) => shard.owner !== null).length },
+  };
+}
+
+function toShardJson({ id, owner, epoch }: ShardView): ClusterShards["shards"][number] {
+  return { id, node_id: owner === null ? null : formatId("node", owner), epoch };
 }

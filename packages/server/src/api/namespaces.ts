@@ -1,6 +1,13 @@
 import { type Namespace, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
 import type { NamespaceView } from "@carillon/engine";
-import { type ApiOptions, type ApiResponse, contextOf, createdAt, handlers, okWithVersion } from "./http/handler.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  contextOf,
+  createdResponse,
+  handlers,
+  okWithVersion,
+} from "./http/handler.js";
 import { listOf } from "./http/paging.js";
 import { noNamespace, readNamespaceName } from "./http/request.js";
 import { toOwnLimitsJson } from "./limits.js";
@@ -13,7 +20,7 @@ export function namespaceHandlers({ engine }: ApiOptions) {
     listNamespaces: ({ query }) => namespaceList(query, [], (page) => engine.namespaces.list(page)),
     async createNamespace({ body }) {
       const { name, weight } = readNamespaceCreate(body);
-      return createdAt(`/v1/namespaces/${name}`, shown(await engine.namespaces.create(name, weight)));
+      return createdResponse(`/v1/namespaces/${name}`, shown(await engine.namespaces.create(name, weight)));
     },
     async getNamespace({ params }) {
       const found = await engine.namespaces.get(nameOf(params.name));

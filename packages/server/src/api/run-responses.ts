@@ -2,7 +2,7 @@ import type { Run, RunCreated, RunError as RunErrorJson, RunSummary } from "@car
 import { type RunError, formatId, latenessOf, parseTraceParent, slaTermsOf } from "@carillon/core";
 import type { AttemptRecord, RunExplanation, RunView } from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
-import { type ApiResponse, createdAt, ok } from "./http/handler.js";
+import { type ApiResponse, createdResponse, ok } from "./http/handler.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
 export function toRunSummaryJson(run: RunView): RunSummary {
@@ -110,11 +110,11 @@ export function toErrorJson({ type, message, stack, retryable, fingerprint }: Ru
 /** The response to a call that always creates a run. */
 export function newRunResponse(run: RunView): ApiResponse {
   const body = toRunJson(run);
-  return createdAt(`/v1/runs/${body.id}`, ok(body));
+  return createdResponse(`/v1/runs/${body.id}`, ok(body));
 }
 
 /** The response to a call that creates a run, or finds the one that exists already. */
 export function runOrExistingResponse(run: RunView, isNew: boolean): ApiResponse {
   const body: RunCreated = { ...toRunJson(run), is_new: isNew };
-  return isNew ? createdAt(`/v1/runs/${body.id}`, ok(body)) : ok(body);
+  return isNew ? createdResponse(`/v1/runs/${body.id}`, ok(body)) : ok(body);
 }

@@ -1,14 +1,18 @@
+import { createHash } from "node:crypto";
 import {
-  limits,
   type Operation,
-  readRunBatch,
-  readRunCreate,
-  readRunNow,
   type RunBatchResult,
   type RunList,
   type RunListQuery,
+  limits,
+  readCallback,
+  readReschedule,
+  readRunBatch,
+  readRunCreate,
+  readRunNow,
+  readRunRepeat,
 } from "@carillon/contract";
-import { type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
+import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
 import type { Effect, EnqueuedRun, RunView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
@@ -21,15 +25,15 @@ import {
   contextWithReceipt,
   handlers,
   momentOf,
-  traceOf,
   ok,
+  traceOf,
 } from "./http/handler.js";
 import type { Replay, Replays } from "./http/idempotency.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { noTracing } from "./http/tracing.js";
 import { JobResponses } from "./job-responses.js";
 import { idOrNotFound, jobRef, withJobId } from "./references.js";
-import { newRunResponse, type RunFacts, runOrExistingResponse, toRunJson } from "./run-responses.js";
+import { type RunFacts, newRunResponse, runOrExistingResponse, toRunJson } from "./run-responses.js";
 
 export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
@@ -175,4 +179,64 @@ async function awaitEnd(
   if (waitMs <= 0 || isFinal(run.status)) return run;
   const ended = await engine.runs.wait(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
   return ended ?? (await engine.runs.get(namespace, run.id)) ?? run;
+}
+
+export function runChangeHandlers(options: ApiOptions) {
+  const { engine } = options;
+  const jobs = new JobResponses(options);
+  return handlers({
+    async cancelRun({ params, namespace }) {
+      return ok(toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))));
+    },
+    async rescheduleRun({ params, namespace, body }) {
+      const at = readReschedule(body, momentOf(options, namespace));
+      return ok(toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)));
+    },
+    async retryRun(call) {
+      const id = idOrNotFound("run", call.params.id);
+      const request = readRunRepeat(call.body);
+      const { run, isNew } = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
+      return runOrExistingResponse(run, isNew);
+    },
+    async retryJob(call) {
+      const { params, namespace } = call;
+      const { lastRun } = await jobs.find(namespace, params.id);
+      if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
+      const request = readRunRepeat(call.body);
+      const { run, isNew } = await engine.deadLetters.retryRun(
+        namespace,
+        lastRun.id,
+        request,
+        contextWithReceipt(call),
+      );
+      return runOrExistingResponse(run, isNew);
+    },
+    async replayRun(call) {
+      const id = idOrNotFound("run", call.params.id);
+      const request = readRunRepeat(call.body);
+      return newRunResponse(await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call)));
+    },
+  });
+}
+
+const tokenShape = /^[A-Za-z0-9_-]{43}$/;
+
+export function callbackHandlers({ engine }: ApiOptions) {
+  return handlers({
+    async answerCallback({ params: { token }, body }) {
+      const answer = readCallback(body);
+      if (!tokenShape.test(token)) throw unknownCallback();
+      const tokenHash = createHash("sha256").update(token).digest("hex");
+      const outcome = await engine.waitingRuns.answer(tokenHash, answer);
+      if (outcome === "taken") return { status: 204 };
+      if (outcome === "unknown") throw unknownCallback();
+      if (outcome === "used")
+        throw new CarillonError("callback_used", "This callback was already answered; the first answer counts.");
+      throw new CarillonError("callback_over", "The attempt that waited for this callback has ended.");
+    },
+  });
+}
+
+function unknownCallback(): CarillonError {
+  return new CarillonError("not_found", "There is no such callback.");
 }

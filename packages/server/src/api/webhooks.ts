@@ -18,7 +18,7 @@ import {
   handlers,
   ok,
   okWithVersion,
-  createdAt,
+  createdResponse,
 } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
@@ -37,7 +37,10 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions) {
     async createWebhook({ body, namespace }) {
       const secret = secretOf(randomBytes(secretBytes));
       const made = await engine.webhooks.create(namespace, readWebhookCreate(body, refuseTarget), secret);
-      return createdAt(`/v1/webhooks/${formatId("whk", made.id)}`, okWithVersion({ ...toWebhookJson(made), secret }));
+      return createdResponse(
+        `/v1/webhooks/${formatId("whk", made.id)}`,
+        okWithVersion({ ...toWebhookJson(made), secret }),
+      );
     },
     listWebhooks: ({ query, namespace }) =>
       webhookList(query, [namespace], (page) => engine.webhooks.list(namespace, page)),

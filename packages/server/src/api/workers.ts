@@ -1,10 +1,10 @@
-import { type Worker, readWorkerDrain } from "@carillon/contract";
+import { type TaskInfo, type Worker, readWorkerDrain } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import type { WorkerState, WorkerView } from "@carillon/engine";
+import type { TaskView, WorkerState, WorkerView } from "@carillon/engine";
 import { found } from "./http/errors.js";
 import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { idOrNotFound } from "./references.js";
+import { idOrNotFound, readAnyName } from "./references.js";
 import { listRuns } from "./runs.js";
 import { timestamp } from "./timestamp.js";
 
@@ -58,5 +58,31 @@ function toWorkerJson(worker: WorkerView): Worker {
     in_process: worker.isInProcess,
     started_at: timestamp(worker.startedAt),
     heartbeat_at: timestamp(worker.heartbeatAt),
+  };
+}
+
+const taskList = listOf("tasks", toTaskJson, readAnyName);
+
+export function taskHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listTasks: ({ query, namespace }) => taskList(query, [namespace], (page) => engine.tasks.list(namespace, page)),
+    async getTask({ params, namespace }) {
+      const name = readAnyName(params.name);
+      const task = name === null ? null : await engine.tasks.get(namespace, name);
+      const unknown = `There is no task ${JSON.stringify(params.name)}: no worker serves it, and no job or run names it.`;
+      return ok(toTaskJson(found(task, unknown)));
+    },
+  });
+}
+
+function toTaskJson({ name, workers, slots, queues, hasJobs, expectedMs, defaults }: TaskView): TaskInfo {
+  return {
+    name,
+    workers,
+    slots,
+    queues: [...queues],
+    has_jobs: hasJobs,
+    defaults,
+    expected_ms: expectedMs,
   };
 }

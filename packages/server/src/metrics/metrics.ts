@@ -1,10 +1,11 @@
-import type { DatabaseEvent, DatabaseLoad, EngineLoad, OnEngineEvent } from "@carillon/engine";
+import type { DatabaseEvent, DatabaseLoad, EngineLoad, OnEngineEvent, QueueStats } from "@carillon/engine";
 import { Registry, collectDefaultMetrics } from "prom-client";
 import type { ApiMetrics } from "../api/http/handler.js";
+import { desiredWorkers } from "../api/queues.js";
 import type { DeliveryOutcome } from "../events/webhook-delivery.js";
+import type { NameOf } from "./catalogue.js";
 import { DeclaredMetrics } from "./declared-metrics.js";
 import { engineMetrics } from "./engine-metrics.js";
-import { type ExportLoads, queueMetrics } from "./queue-metrics.js";
 
 /** All metrics of a node. `Node` connects the engine's events to them and passes them to the API. */
 export interface Metrics extends ApiMetrics {
@@ -108,5 +109,38 @@ function databaseMetrics(declared: DeclaredMetrics): (event: DatabaseEvent) => v
   return (event) => {
     if (event.type === "connection.lost") lost.inc({ role: event.role });
     if (event.type === "transaction.retried") retried.inc();
+  };
+}
+
+/** The load of one queue. */
+export interface QueueLoad extends Pick<QueueStats, "queued" | "running" | "waitMs" | "workers" | "slots"> {
+  readonly namespace: string;
+  readonly queue: string;
+}
+
+/** Exports the load of queues; null: another node exports it. */
+export type ExportLoads = (loads: readonly QueueLoad[] | null) => void;
+
+const valuesOf = {
+  carillon_queue_depth: ({ queued }) => queued,
+  carillon_queue_running_runs: ({ running }) => running,
+  carillon_queue_oldest_run_age_seconds: ({ waitMs }) => waitMs / 1_000,
+  carillon_queue_workers: ({ workers }) => workers,
+  carillon_queue_worker_slots: ({ slots }) => slots,
+  carillon_queue_desired_slots: ({ queued, running }) => queued + running,
+  carillon_queue_desired_workers: desiredWorkers,
+} as const satisfies { readonly [Name in NameOf<"gauge">]?: (load: QueueLoad) => number };
+
+/** Gauges by queue, whose number the reader of loads bounds. One node exports them, so that a sum over nodes counts each queue once. */
+export function queueMetrics(declared: DeclaredMetrics): ExportLoads {
+  const names = Object.keys(valuesOf) as (keyof typeof valuesOf)[];
+  const gauges = names.map((name) => [declared.gauge(name), valuesOf[name]] as const);
+  const leader = declared.gauge("carillon_node_is_leader");
+  return (loads) => {
+    leader.set(loads === null ? 0 : 1);
+    for (const [series, valueOf] of gauges) {
+      series.reset();
+      for (const load of loads ?? []) series.set({ namespace: load.namespace, queue: load.queue }, valueOf(load));
+    }
   };
 }

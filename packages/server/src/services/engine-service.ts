@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
 import { type Database, Engine, type EngineEvent, type EtcdOptions } from "@carillon/engine";
 import type { Config } from "../config/options.js";
-import type { NodeContext, Service } from "./service.js";
+import { HoldingService, type NodeContext } from "./service.js";
 
 export interface EngineServiceOptions {
   readonly database: () => Database;
@@ -11,29 +11,18 @@ export interface EngineServiceOptions {
   readonly onEvent: (event: EngineEvent) => void;
 }
 
-export class EngineService implements Service {
+export class EngineService extends HoldingService<Engine> {
   readonly name = "engine";
   readonly #context: NodeContext;
   readonly #options: EngineServiceOptions;
-  #engine: Engine | null = null;
 
   constructor(context: NodeContext, options: EngineServiceOptions) {
+    super();
     this.#context = context;
     this.#options = options;
   }
 
-  /** Null while it is stopped. */
-  get started(): Engine | null {
-    return this.#engine;
-  }
-
-  get engine(): Engine {
-    if (this.#engine === null) throw new Error("The engine was used before it was started.");
-    return this.#engine;
-  }
-
-  async start(): Promise<void> {
-    if (this.#engine !== null) return;
+  protected async acquire(): Promise<Engine> {
     const { config, version } = this.#context;
     const database = this.#options.database();
     const engine = new Engine({
@@ -54,13 +43,11 @@ export class EngineService implements Service {
       },
     });
     await engine.start();
-    this.#engine = engine;
+    return engine;
   }
 
-  async stop(): Promise<void> {
-    const engine = this.#engine;
-    this.#engine = null;
-    await engine?.stop();
+  protected release(engine: Engine): Promise<void> {
+    return engine.stop();
   }
 }
 

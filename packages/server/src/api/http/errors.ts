@@ -86,37 +86,25 @@ interface Classified {
 
 function classify(error: unknown): Classified {
   if (error instanceof CarillonError) return { code: error.code, detail: error.message, items: error.items };
-  const known = frameworkProblems.get(frameworkCode(error));
-  if (known !== undefined) return { ...known, items: [] };
+  const [code, detail = ""] = frameworkProblems[frameworkCode(error)] ?? [];
+  if (code !== undefined) return { code, detail, items: [] };
   if (isClientFault(error)) return { code: "bad_request", detail: "The request could not be read.", items: [] };
   return { code: "internal", detail: "", items: [] };
 }
 
-const frameworkProblems: ReadonlyMap<string, { code: ErrorCode; detail: string }> = new Map([
-  [
-    "FST_ERR_CTP_INVALID_MEDIA_TYPE",
-    {
-      code: "unsupported_media_type",
-      detail: "Send the body as JSON, with the header Content-Type: application/json.",
-    },
+const frameworkProblems: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    "unsupported_media_type",
+    "Send the body as JSON, with the header Content-Type: application/json.",
   ],
-  [
-    "FST_ERR_CTP_BODY_TOO_LARGE",
-    { code: "payload_too_large", detail: `The body is larger than ${limits.bodyBytes} bytes.` },
+  FST_ERR_CTP_BODY_TOO_LARGE: ["payload_too_large", `The body is larger than ${limits.bodyBytes} bytes.`],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["bad_request", "The length of the body differs from Content-Length."],
+  FST_ERR_MAX_PARAM_LENGTH: ["not_found", "A part of the address is longer than any name."],
+  FST_ERR_BAD_URL: [
+    "bad_request",
+    "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
   ],
-  [
-    "FST_ERR_CTP_INVALID_CONTENT_LENGTH",
-    { code: "bad_request", detail: "The length of the body differs from Content-Length." },
-  ],
-  ["FST_ERR_MAX_PARAM_LENGTH", { code: "not_found", detail: "A part of the address is longer than any name." }],
-  [
-    "FST_ERR_BAD_URL",
-    {
-      code: "bad_request",
-      detail: "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
-    },
-  ],
-]);
+};
 
 /** Fastify's own errors carry a code; matching on their text would break with any release. */
 function frameworkCode(error: unknown): string {

@@ -54,13 +54,15 @@ export function ok(body: unknown): ApiResponse {
   return { status: 200, body };
 }
 
+type Versioned = Readonly<Record<string, unknown>> & { readonly version: number };
+
 /** A resource that callers change: its ETag is the version that their If-Match requires. */
-export function okWithVersion<Body extends { readonly version: number }>(body: Body): ApiResponse {
+export function okWithVersion(body: Versioned): ApiResponse {
   return { ...ok(body), headers: { ETag: `"v${body.version}"` } };
 }
 
 /** The response of a call that created the resource in `shown`. */
-export function createdAt(location: string, shown: ApiResponse): ApiResponse {
+export function createdResponse(location: string, shown: ApiResponse): ApiResponse {
   return { ...shown, status: 201, headers: { ...shown.headers, Location: location } };
 }
 
