@@ -15,8 +15,8 @@ import type {
 } from "@carillon/engine";
 import { found } from "./http/errors.js";
 import { type ApiOptions, handlers, ok } from "./http/handler.js";
-import { toOccurrencesJson } from "./job-history.js";
 import { toNeighboursJson } from "./job-responses.js";
+import { toOccurrencesJson } from "./jobs.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { calendarsOf, warningsOf } from "./schedules.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";

@@ -1,5 +1,7 @@
 import {
   type BatchResult,
+  type JobVersion,
+  type Occurrences,
   type Operation,
   hasLegacySpelling,
   normaliseJobRequest,
@@ -13,7 +15,7 @@ import {
   refuseOtherKey,
 } from "@carillon/contract";
 import { type Instant, type JobSpec, formatId, isFinal } from "@carillon/core";
-import type { CreatedJob, JobView } from "@carillon/engine";
+import type { CreatedJob, JobVersionView, JobView, OccurrenceView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { jobFilter, keysOf, refuseTotalWithStatus } from "./filters.js";
 import { toProblem } from "./http/errors.js";
@@ -28,10 +30,12 @@ import {
   traceOf,
 } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
-import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
+import { listOf, nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { noTracing } from "./http/tracing.js";
-import { JobResponses, isOneOff, toJobJson } from "./job-responses.js";
+import { JobResponses, isOneOff, toDefinitionJson, toJobJson } from "./job-responses.js";
 import { jobRef } from "./references.js";
+import { fireCount, toFireJson } from "./schedules.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
 
 export function jobHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
@@ -183,4 +187,43 @@ async function resume({ engine }: ApiOptions, responses: JobResponses, call: Res
     : await engine.jobs.resume(namespace, ref, request, contextOf(call));
   const { body, ...response } = await responses.shown(job, call);
   return { ...response, body: { job: body, missed, dry_run: dryRun } };
+}
+
+const readVersion = (text: string): string | null => (/^[1-9]\d{0,8}$/.test(text) ? text : null);
+/** The engine validates the rest of its own page position. */
+const readOccurrence = (text: string): string | null => (/^[a-z0-9_.:~-]{1,100}$/.test(text) ? text : null);
+
+const versionList = listOf("versions", toVersionJson, readVersion);
+const occurrenceList = listOf("occurrences", toOccurrencesJson, readOccurrence);
+
+export function jobHistoryHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listJobVersions({ params, query, namespace }) {
+      const ref = jobRef(params.id);
+      return versionList(query, [namespace, ref], (page) => engine.jobs.versions(namespace, ref, page));
+    },
+    listJobOccurrences({ params, query, namespace }) {
+      const ref = jobRef(params.id);
+      return occurrenceList(query, [namespace, ref], (page) => engine.jobs.occurrences(namespace, ref, page));
+    },
+    async listJobUpcoming({ params, query, namespace }) {
+      const fires = await engine.jobs.upcoming(namespace, jobRef(params.id), fireCount(query));
+      return ok({ fires: fires.map(toFireJson) });
+    },
+  });
+}
+
+function toVersionJson({ version, spec, validFrom, validTo, replacedBy }: JobVersionView): JobVersion {
+  const { key = null, owner = null, firing = {} } = spec;
+  return {
+    version,
+    definition: toDefinitionJson({ ...spec, key, owner, firing }),
+    valid_from: timestamp(validFrom),
+    valid_to: timestampOrNull(validTo),
+    replaced_by: replacedBy,
+  };
+}
+
+export function toOccurrencesJson({ reason, from, to, count, version, detail }: OccurrenceView): Occurrences {
+  return { reason, from: timestamp(from), to: timestamp(to), count, version, detail };
 }

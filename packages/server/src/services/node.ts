@@ -4,14 +4,13 @@ import type { Config } from "../config/options.js";
 import { createMetrics } from "../metrics/metrics.js";
 import { ApiService } from "./api-service.js";
 import { type DatabaseServices, SchemaService, databaseServices } from "./database-service.js";
-import { assertPortFree } from "./port-in-use.js";
-import { EngineService } from "./engine-service.js";
+import { EngineService, EventsService } from "./engine-service.js";
 import { logEngineEvent, runEndLog } from "./event-log.js";
-import { EventsService } from "./events-service.js";
+import { assertPortFree } from "./port-in-use.js";
 import { QueueLoadService } from "./queue-load-service.js";
-import { type NodeContext, nodeTimers, type Service, ServiceGroup } from "./service.js";
+import { type NodeContext, type Service, ServiceGroup, nodeTimers } from "./service.js";
 import { WebhookService } from "./webhook-service.js";
-import { nodeExecutors, payloadFaults, WorkerService } from "./worker-service.js";
+import { WorkerService, nodeExecutors, payloadFaults } from "./worker-service.js";
 
 export interface NodeOptions {
   readonly config: Config;

@@ -86,25 +86,27 @@ interface Classified {
 
 function classify(error: unknown): Classified {
   if (error instanceof CarillonError) return { code: error.code, detail: error.message, items: error.items };
-  const [code, detail = ""] = frameworkProblems[frameworkCode(error)] ?? [];
+  const [code, detail = ""] = frameworkProblems.get(frameworkCode(error)) ?? [];
   if (code !== undefined) return { code, detail, items: [] };
   if (isClientFault(error)) return { code: "bad_request", detail: "The request could not be read.", items: [] };
   return { code: "internal", detail: "", items: [] };
 }
 
-const frameworkProblems: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    "unsupported_media_type",
-    "Send the body as JSON, with the header Content-Type: application/json.",
-  ],
-  FST_ERR_CTP_BODY_TOO_LARGE: ["payload_too_large", `The body is larger than ${limits.bodyBytes} bytes.`],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["bad_request", "The length of the body differs from Content-Length."],
-  FST_ERR_MAX_PARAM_LENGTH: ["not_found", "A part of the address is longer than any name."],
-  FST_ERR_BAD_URL: [
-    "bad_request",
-    "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
-  ],
-};
+const frameworkProblems = new Map<string, readonly [code: ErrorCode, detail: string]>(
+  Object.entries({
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+      "unsupported_media_type",
+      "Send the body as JSON, with the header Content-Type: application/json.",
+    ],
+    FST_ERR_CTP_BODY_TOO_LARGE: ["payload_too_large", `The body is larger than ${limits.bodyBytes} bytes.`],
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["bad_request", "The length of the body differs from Content-Length."],
+    FST_ERR_MAX_PARAM_LENGTH: ["not_found", "A part of the address is longer than any name."],
+    FST_ERR_BAD_URL: [
+      "bad_request",
+      "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
+    ],
+  } as const),
+);
 
 /** Fastify's own errors carry a code; matching on their text would break with any release. */
 function frameworkCode(error: unknown): string {
