@@ -96,8 +96,8 @@ function read(name: OptionName, given: Given | null, cwd: string, problems: Erro
   const option: Option<unknown> = options[name];
   const value = given === null ? option.default : option.kind.read(given.raw);
   if (value === undefined && given !== null) {
-    const shown = JSON.stringify(option.secret && typeof given.raw === "string" ? maskUrl(given.raw) : given.raw);
-    problems.push(problem(name, `must be ${option.kind.expects}, not ${shown} (from ${given.origin})`));
+    const written = JSON.stringify(option.secret && typeof given.raw === "string" ? maskUrl(given.raw) : given.raw);
+    problems.push(problem(name, `must be ${option.kind.expects}, not ${written} (from ${given.origin})`));
   }
   return option.path && typeof value === "string" && !isAbsolute(value) ? resolve(given?.folder ?? cwd, value) : value;
 }

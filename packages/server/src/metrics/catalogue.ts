@@ -184,21 +184,21 @@ export class DeclaredMetrics {
   }
 
   /** A gauge that `set` updates at each scrape. */
-  watch<Name extends NameOf<"gauge">>(name: Name, set: (gauge: Gauge<LabelOf<Name>>) => void): void {
-    const gauge = new Gauge<LabelOf<Name>>({
+  watch<Name extends NameOf<"gauge">>(name: Name, set: (series: Gauge<LabelOf<Name>>) => void): void {
+    const series = new Gauge<LabelOf<Name>>({
       ...this.#configuration(name),
       registers: [],
       collect() {
         set(this);
       },
     });
-    this.#registry.registerMetric(gauge);
+    this.#registry.registerMetric(series);
   }
 
   /** A counter whose `total` is kept elsewhere and read at each scrape. */
   follow(name: NameOf<"counter">, total: () => number): void {
     let last = 0;
-    const counter = new Counter({
+    const series = new Counter({
       ...this.#configuration(name),
       registers: [],
       collect() {
@@ -207,7 +207,7 @@ export class DeclaredMetrics {
         last = now;
       },
     });
-    this.#registry.registerMetric(counter);
+    this.#registry.registerMetric(series);
   }
 
   #configuration<Name extends MetricName>(name: Name) {
