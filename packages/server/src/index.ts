@@ -5,7 +5,7 @@ export { migrateDatabase } from "./services/migrate-database.js";
 export { Node, type NodeFacts, type NodeOptions } from "./services/node.js";
 export { type Runnable, runNode, type RunNodeOptions } from "./services/run-node.js";
 export { workerLog } from "./services/event-log.js";
-export { describeConfig, settingHelp, type SettingView } from "./config/describe.js";
+export { describeConfig, settingHelp, type SettingView } from "./config/resolve.js";
 export { CONFIG_FILE, loadConfig } from "./config/resolve.js";
 export { type Config, type OptionName, optionNames } from "./config/options.js";
 export type { ResolvedConfig } from "./config/resolve.js";

@@ -1,46 +1,40 @@
 import { type Backfill, type operations, readBackfill } from "@carillon/contract";
-import { CarillonError, formatId } from "@carillon/core";
+import { formatId } from "@carillon/core";
 import type { BackfillView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
+import { found } from "./http/errors.js";
 import {
   type ApiOptions,
   type ApiResponse,
   type Call,
   contextOf,
   contextWithReceipt,
-  type Handlers,
+  handlers,
+  ok,
 } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { listOf } from "./http/paging.js";
 import { JobResponses } from "./job-responses.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type BackfillHandlers = Pick<Handlers, "backfillJob" | "listJobBackfills" | "getBackfill" | "abortBackfill">;
+const backfillList = listOf("backfills", toBackfillJson);
 
-export function backfillHandlers(options: ApiOptions): BackfillHandlers {
+export function backfillHandlers(options: ApiOptions) {
   const { engine } = options;
-  return {
+  return handlers({
     backfillJob: (call) => start(options, call),
-    async listJobBackfills({ params, query, namespace }) {
+    listJobBackfills({ params, query, namespace }) {
       const ref = jobRef(params.id);
-      const list = ["backfills", namespace, ref];
-      const page = await engine.backfills.list(namespace, ref, pageRequest(query, list));
-      const body = { backfills: page.rows.map(toBackfillJson), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
+      return backfillList(query, [namespace, ref], (page) => engine.backfills.list(namespace, ref, page));
     },
-    async getBackfill({ params, namespace }) {
-      const view = await engine.backfills.get(namespace, idOrNotFound("bkf", params.id));
-      if (view === null) throw notFound(`There is no backfill ${params.id}.`);
-      return { status: 200, body: toBackfillJson(view) };
+    async getBackfill({ params: { id }, namespace }) {
+      return shown(id, await engine.backfills.get(namespace, idOrNotFound("bkf", id)));
     },
     async abortBackfill(call) {
-      const { params, namespace } = call;
-      const view = await engine.backfills.abort(namespace, idOrNotFound("bkf", params.id), contextOf(call));
-      if (view === null) throw notFound(`There is no backfill ${params.id}.`);
-      return { status: 200, body: toBackfillJson(view) };
+      const { id } = call.params;
+      return shown(id, await engine.backfills.abort(call.namespace, idOrNotFound("bkf", id), contextOf(call)));
     },
-  };
+  });
 }
 
 /** The response to a repeated call whose first response was not stored. */
@@ -48,8 +42,7 @@ export function backfillReplays({ engine }: ApiOptions): Replays {
   return {
     async backfillJob({ backfill = "" }, { namespace }) {
       const view = await engine.backfills.get(namespace, backfill);
-      if (view === null) throw notFound("The backfill no longer exists.");
-      return startedBackfill(view);
+      return startedBackfill(found(view, "The backfill no longer exists."));
     },
   };
 }
@@ -64,14 +57,12 @@ async function start(options: ApiOptions, call: StartCall): Promise<ApiResponse>
   if (!dryRun) {
     return startedBackfill(await engine.backfills.start(namespace, ref, request, contextWithReceipt(call)));
   }
-  if (ifVersion !== undefined) await requireVersion(options, call, ifVersion);
-  return { status: 200, body: { total: await engine.backfills.count(namespace, ref, request), dry_run: true } };
+  if (ifVersion !== undefined) await new JobResponses(options).find(namespace, params.id, ifVersion);
+  return ok({ total: await engine.backfills.count(namespace, ref, request), dry_run: true });
 }
 
-async function requireVersion(options: ApiOptions, { namespace, params }: StartCall, wanted: number): Promise<void> {
-  const { version } = await new JobResponses(options).find(namespace, params.id);
-  if (version !== wanted)
-    throw new CarillonError("precondition_failed", `The job has version ${version}, not ${wanted}.`);
+function shown(id: string, backfill: BackfillView | null): ApiResponse {
+  return ok(toBackfillJson(found(backfill, `There is no backfill ${id}.`)));
 }
 
 function startedBackfill(view: BackfillView): ApiResponse {

@@ -1,42 +1,32 @@
 import { type Breaker } from "@carillon/contract";
-import type { CarillonError } from "@carillon/core";
 import type { BreakerView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { readAnyName } from "./references.js";
 import { timestamp } from "./timestamp.js";
 
-type BreakerHandlers = Pick<Handlers, "listBreakers" | "getBreaker" | "resetBreaker">;
+const breakerList = listOf("breakers", toBreakerJson, readAnyName);
 
-export function breakerHandlers({ engine }: ApiOptions): BreakerHandlers {
-  return {
-    async listBreakers({ query, namespace }) {
-      const list = ["breakers", namespace];
-      const page = await engine.breakers.list(namespace, pageRequest(query, list, readAnyName));
-      const breakers = page.rows.map(toBreakerJson);
-      return { status: 200, body: { breakers, next_page_token: nextPageToken(page, list) } };
+export function breakerHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listBreakers: ({ query, namespace }) =>
+      breakerList(query, [namespace], (page) => engine.breakers.list(namespace, page)),
+    async getBreaker({ params: { name }, namespace }) {
+      return shown(name, await engine.breakers.get(namespace, nameOf(name)));
     },
-    async getBreaker({ params, namespace }) {
-      const breaker = await engine.breakers.get(namespace, nameOf(params.name));
-      if (breaker === null) throw unknown(params.name);
-      return { status: 200, body: toBreakerJson(breaker) };
+    async resetBreaker({ params: { name }, namespace }) {
+      return shown(name, await engine.breakers.reset(namespace, nameOf(name)));
     },
-    async resetBreaker({ params, namespace }) {
-      const breaker = await engine.breakers.reset(namespace, nameOf(params.name));
-      if (breaker === null) throw unknown(params.name);
-      return { status: 200, body: toBreakerJson(breaker) };
-    },
-  };
+  });
 }
 
-const unknown = (name: string): CarillonError => notFound(`No breaker ${JSON.stringify(name)} has opened so far.`);
+const unknown = (name: string): string => `No breaker ${JSON.stringify(name)} has opened so far.`;
 
-function nameOf(text: string): string {
-  const name = readAnyName(text);
-  if (name === null) throw unknown(text);
-  return name;
-}
+const nameOf = (text: string): string => found(readAnyName(text), unknown(text));
+
+const shown = (name: string, breaker: BreakerView | null): ApiResponse =>
+  ok(toBreakerJson(found(breaker, unknown(name))));
 
 function toBreakerJson({ name, state, reason, openedAt, probeAt, openings, updatedAt }: BreakerView): Breaker {
   return {

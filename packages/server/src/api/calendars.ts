@@ -1,37 +1,35 @@
 import { type Calendar, type Window, readCalendarPut, readWindowPut } from "@carillon/contract";
 import { type WindowTime, formatCalendarRules, formatDuration } from "@carillon/core";
 import type { CalendarView, WindowView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { found, notFound } from "./http/errors.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  contextOf,
+  handlers,
+  ok,
+  okWithVersion,
+  createdResponse,
+} from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { plainNameOrNotFound, readPlainName } from "./references.js";
 import { timestamp } from "./timestamp.js";
 
-type CalendarHandlers = Pick<Handlers, "listCalendars" | "getCalendar" | "putCalendar" | "deleteCalendar">;
+const calendarList = listOf("calendars", toCalendarJson, readPlainName);
+const windowList = listOf("maintenance_windows", toWindowJson, readPlainName);
 
-export function calendarHandlers({ engine }: ApiOptions): CalendarHandlers {
-  return {
-    async listCalendars({ query, namespace }) {
-      const list = ["calendars", namespace];
-      const page = await engine.calendars.list(namespace, pageRequest(query, list, readPlainName));
-      const body = { calendars: page.rows.map(toCalendarJson), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
-    },
+export function calendarHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listCalendars: ({ query, namespace }) =>
+      calendarList(query, [namespace], (page) => engine.calendars.list(namespace, page)),
     async getCalendar({ params, namespace }) {
       const calendar = await engine.calendars.get(namespace, plainNameOrNotFound(params.name, "calendar"));
-      if (calendar === null) throw notFound(`There is no calendar ${params.name}.`);
-      return shown(calendar);
+      return shown(found(calendar, `There is no calendar ${params.name}.`));
     },
     async putCalendar(call) {
       const definition = readCalendarPut(call.params.name, call.body);
       const { calendar, created } = await engine.calendars.put(call.namespace, definition, contextOf(call));
-      const response = shown(calendar);
-      if (!created) return response;
-      return {
-        ...response,
-        status: 201,
-        headers: { ...response.headers, Location: `/v1/calendars/${definition.name}` },
-      };
+      return created ? createdResponse(`/v1/calendars/${definition.name}`, shown(calendar)) : shown(calendar);
     },
     async deleteCalendar(call) {
       const name = plainNameOrNotFound(call.params.name, "calendar");
@@ -39,35 +37,27 @@ export function calendarHandlers({ engine }: ApiOptions): CalendarHandlers {
       if (!isGone) throw notFound(`There is no calendar ${name}.`);
       return { status: 204 };
     },
-  };
+  });
 }
 
 function shown(calendar: CalendarView): ApiResponse {
-  return { status: 200, body: toCalendarJson(calendar), headers: { ETag: `"v${calendar.version}"` } };
+  return okWithVersion(toCalendarJson(calendar));
 }
 
-type WindowHandlers = Pick<Handlers, "listWindows" | "getWindow" | "putWindow" | "deleteWindow">;
-
-export function windowHandlers({ engine }: ApiOptions): WindowHandlers {
-  return {
-    async listWindows({ query, namespace }) {
-      const list = ["windows", namespace];
-      const page = await engine.windows.list(namespace, pageRequest(query, list, readPlainName));
-      const body = { maintenance_windows: page.rows.map(toWindowJson), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
-    },
+export function windowHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listWindows: ({ query, namespace }) =>
+      windowList(query, [namespace], (page) => engine.windows.list(namespace, page)),
     async getWindow({ params, namespace }) {
       const window = await engine.windows.get(namespace, plainNameOrNotFound(params.name, "maintenance window"));
-      if (window === null) throw notFound(`There is no maintenance window ${params.name}.`);
-      return { status: 200, body: toWindowJson(window) };
+      return ok(toWindowJson(found(window, `There is no maintenance window ${params.name}.`)));
     },
     async putWindow(call) {
       const { namespace, params } = call;
       const wanted = readWindowPut(params.name, namespace, call.body);
       const { window, created } = await engine.windows.put(namespace, wanted, contextOf(call));
-      const body = toWindowJson(window);
-      if (!created) return { status: 200, body };
-      return { status: 201, body, headers: { Location: `/v1/maintenance-windows/${params.name}` } };
+      const response = ok(toWindowJson(window));
+      return created ? createdResponse(`/v1/maintenance-windows/${params.name}`, response) : response;
     },
     async deleteWindow(call) {
       const name = plainNameOrNotFound(call.params.name, "maintenance window");
@@ -75,7 +65,7 @@ export function windowHandlers({ engine }: ApiOptions): WindowHandlers {
       if (!isGone) throw notFound(`There is no maintenance window ${name}.`);
       return { status: 204 };
     },
-  };
+  });
 }
 
 function toCalendarJson({ version, definition, createdAt, updatedAt }: CalendarView): Calendar {

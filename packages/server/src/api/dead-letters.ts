@@ -1,47 +1,43 @@
 import {
   type DeadLetterActionDone,
   type DeadLetterResult,
+  type ErrorGroup,
+  type RunWithRedrives,
   type operations,
   readDeadLetterAction,
   readDeadLetterQuery,
-  type RunWithRedrives,
 } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import type { Page, PageRequest, RedriveResult, RedriveView } from "@carillon/engine";
-import { notFound, toProblem } from "./http/errors.js";
+import type { ErrorGroupView, Page, PageRequest, RedriveResult, RedriveView, RunView } from "@carillon/engine";
+import { found, notFound, toProblem } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
   type ApiResponse,
   type Call,
   contextOf,
-  type Handlers,
+  handlers,
+  ok,
 } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { listOf, nextPageToken, pageRequest } from "./http/paging.js";
 import { idOrNotFound, withJobId, withJobIdInFilter } from "./references.js";
 import { toRunJson } from "./run-responses.js";
 import { timestamp } from "./timestamp.js";
 
-type DeadLetterHandlers = Pick<
-  Handlers,
-  "listDeadLetters" | "getDeadLetter" | "discardDeadLetter" | "redriveDeadLetters" | "discardDeadLetters"
->;
+const deadLetterList = listOf("dead_letters", (run: RunView) => toRunJson(run));
 
-export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
-  return {
+export function deadLetterHandlers({ engine }: ApiOptions) {
+  return handlers({
     async listDeadLetters({ query, namespace }) {
       const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
-      const list = ["dead_letters", namespace, filter];
-      const page = await engine.deadLetters.list(namespace, filter, pageRequest(query, list));
-      const body = { dead_letters: page.rows.map((run) => toRunJson(run)), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
+      return deadLetterList(query, [namespace, filter], (page) => engine.deadLetters.list(namespace, filter, page));
     },
     async getDeadLetter({ params, namespace }) {
       const id = idOrNotFound("run", params.id);
       const run = await engine.runs.get(namespace, id);
       if (run?.status !== "failed") throw notFound(`There is no dead letter ${params.id}.`);
       const redrives = await engine.deadLetters.redrivesOf(namespace, id);
-      return { status: 200, body: { ...toRunJson(run), redrives: redrives.map(toRedriveJson) } };
+      return ok({ ...toRunJson(run), redrives: redrives.map(toRedriveJson) });
     },
     async discardDeadLetter(call) {
       await engine.deadLetters.discardRun(call.namespace, idOrNotFound("run", call.params.id), contextOf(call));
@@ -57,7 +53,7 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
         preview: (filter, page) => engine.deadLetters.list(call.namespace, filter, page),
         apply: (filter, page) => engine.deadLetters.discard(call.namespace, filter, page, contextOf(call)),
       }),
-  };
+  });
 }
 
 type Filter = ReturnType<typeof readDeadLetterQuery>;
@@ -74,10 +70,10 @@ async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<Ap
   const { filter, page, dryRun } = readDeadLetterAction(await withJobIdInFilter(engine, namespace, call.body));
   const list = ["dead_letters", namespace, filter];
   const pageWanted = pageRequest(page, list);
-  const found: Page<RedriveResult> = await (dryRun
+  const acted: Page<RedriveResult> = await (dryRun
     ? action.preview(filter, pageWanted)
     : action.apply(filter, pageWanted));
-  const results = found.rows.map(({ id, runId, error }): DeadLetterResult => {
+  const results = acted.rows.map(({ id, runId, error }): DeadLetterResult => {
     return {
       id: formatId("run", id),
       ...(!dryRun && runId !== undefined && { run_id: formatId("run", runId) }),
@@ -90,11 +86,48 @@ async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<Ap
     done: dryRun ? 0 : results.length - refused,
     refused,
     dry_run: dryRun,
-    next_page_token: nextPageToken(found, list),
+    next_page_token: nextPageToken(acted, list),
   };
-  return { status: 200, body };
+  return ok(body);
 }
 
 function toRedriveJson({ kind, runId, actor, at }: RedriveView): RunWithRedrives["redrives"][number] {
   return { kind, run_id: runId === null ? null : formatId("run", runId), actor, at: timestamp(at) };
+}
+
+const fingerprintPattern = /^[0-9a-f]{16}$/;
+const positionPattern = /^\d{1,15} [0-9a-f]{16}$/;
+const errorGroupList = listOf("error_groups", toErrorGroupJson, (text) => (positionPattern.test(text) ? text : null));
+
+export function errorGroupHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listErrorGroups({ query, namespace }) {
+      const { task } = query;
+      const filter = { ...(task !== undefined && { task }) };
+      return errorGroupList(query, [namespace, filter], (page) =>
+        engine.deadLetters.listErrorGroups(namespace, filter, page),
+      );
+    },
+    async getErrorGroup({ params, namespace }) {
+      const { fingerprint } = params;
+      const group = fingerprintPattern.test(fingerprint)
+        ? await engine.deadLetters.getErrorGroup(namespace, fingerprint)
+        : null;
+      return ok(toErrorGroupJson(found(group, `There is no error group ${JSON.stringify(fingerprint)}.`)));
+    },
+  });
+}
+
+function toErrorGroupJson(group: ErrorGroupView): ErrorGroup {
+  const { fingerprint, type, message, tasks, count } = group;
+  return {
+    fingerprint,
+    type,
+    message,
+    tasks: [...tasks],
+    count,
+    first_seen_at: timestamp(group.firstSeenAt),
+    last_seen_at: timestamp(group.lastSeenAt),
+    sample_run_id: formatId("run", group.sampleRunId),
+  };
 }

@@ -13,34 +13,31 @@ import type {
   RunExplanation,
   RunView,
 } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
-import { toOccurrencesJson } from "./job-history.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { toNeighboursJson } from "./job-responses.js";
+import { toOccurrencesJson } from "./jobs.js";
 import { idOrNotFound, jobRef } from "./references.js";
 import { calendarsOf, warningsOf } from "./schedules.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-export function explanationHandlers({
-  engine,
-  now,
-}: ApiOptions): Pick<Handlers, "explainRun" | "explainJob" | "getForecast"> {
-  return {
+export function explanationHandlers({ engine, now }: ApiOptions) {
+  return handlers({
     async explainRun({ params, namespace }) {
-      const found = await engine.explanations.run(namespace, idOrNotFound("run", params.id));
-      if (found === null) throw notFound(`There is no run ${params.id}.`);
-      return { status: 200, body: toRunExplanationJson(found.run, found.explanation) };
+      const explained = await engine.explanations.run(namespace, idOrNotFound("run", params.id));
+      const { run, explanation } = found(explained, `There is no run ${params.id}.`);
+      return ok(toRunExplanationJson(run, explanation));
     },
     async getForecast({ query, namespace }) {
-      return { status: 200, body: toForecastJson(await engine.forecasts.get(namespace, query.hours ?? 1)) };
+      return ok(toForecastJson(await engine.forecasts.get(namespace, query.hours ?? 1)));
     },
     async explainJob({ params, namespace }) {
       const explanation = await engine.explanations.job(namespace, jobRef(params.id));
       const { job } = explanation;
       const calendars = await calendarsOf(engine, namespace, job.schedule);
-      return { status: 200, body: toJobExplanationJson(explanation, warningsOf(job, calendars, now())) };
+      return ok(toJobExplanationJson(explanation, warningsOf(job, calendars, now())));
     },
-  };
+  });
 }
 
 function toRunExplanationJson(run: RunView, { code, detail, until, facts }: RunExplanation): RunExplanationJson {

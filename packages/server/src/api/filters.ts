@@ -1,6 +1,5 @@
 import {
   CarillonError,
-  type ErrorCode,
   type Instant,
   type LabelCondition,
   parseId,
@@ -10,6 +9,7 @@ import {
 } from "@carillon/core";
 import { type JobListQuery, queryInstant, type RunListQuery } from "@carillon/contract";
 import type { JobFilter, RunFilter } from "@carillon/engine";
+import { parsed, refused } from "./http/errors.js";
 
 interface SharedQuery {
   readonly task?: string;
@@ -86,19 +86,6 @@ function workerIdOf(text: string): string | null {
     if (error instanceof CarillonError) return null;
     throw error;
   }
-}
-
-/** Adds the name of the parameter to a parser's error. */
-function parsed<Value>(pointer: string, parse: () => Value): Value {
-  try {
-    return parse();
-  } catch (error) {
-    throw error instanceof CarillonError ? refused(pointer, error.code, error.message) : error;
-  }
-}
-
-function refused(pointer: string, code: ErrorCode, detail: string): CarillonError {
-  return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
 }
 
 /** The status of a job is derived from its runs: a count by status would read all of them. */

@@ -2,6 +2,7 @@ import { type Job, type JobDefinition, slaRequest } from "@carillon/contract";
 import {
   type BreakerPolicy,
   type CalendarSet,
+  CarillonError,
   type FiringPolicy,
   type Instant,
   type JobPause,
@@ -16,8 +17,8 @@ import {
   timeoutOf,
 } from "@carillon/core";
 import type { JobView, Neighbour, RunExplanation } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiEngine, ApiOptions, ApiResponse } from "./http/handler.js";
+import { found } from "./http/errors.js";
+import { type ApiEngine, type ApiOptions, type ApiResponse, createdResponse, okWithVersion } from "./http/handler.js";
 import { toLimitsJson } from "./limits.js";
 import { jobRef } from "./references.js";
 import { toRunJson, toRunSummaryJson } from "./run-responses.js";
@@ -41,27 +42,21 @@ export class JobResponses {
     this.#now = now;
   }
 
-  async find(namespace: string, id: string): Promise<JobView> {
-    const job = await this.#engine.jobs.get(namespace, jobRef(id));
-    if (job === null) throw notFound(`There is no job ${id}.`);
-    return job;
+  /** `ifVersion` is for previews of a change: the change itself requires the version in its own transaction. */
+  async find(namespace: string, id: string, ifVersion?: number): Promise<JobView> {
+    const job = found(await this.#engine.jobs.get(namespace, jobRef(id)), `There is no job ${id}.`);
+    if (ifVersion === undefined || job.version === ifVersion) return job;
+    throw new CarillonError("precondition_failed", `The job has version ${job.version}, not ${ifVersion}.`);
   }
 
   async shown(job: JobView, { namespace, legacySpelling, waitingOn = null }: JobResponseOptions): Promise<ApiResponse> {
     const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
-    const body = toSingleJobJson(job, { now: this.#now(), legacySpelling, calendars, waitingOn });
-    return { status: 200, body, headers: { ETag: etagOf(job) } };
+    return okWithVersion(toSingleJobJson(job, { now: this.#now(), legacySpelling, calendars, waitingOn }));
   }
 
   async created(job: JobView, options: JobResponseOptions): Promise<ApiResponse> {
-    const response = await this.shown(job, options);
-    const location = `/v1/jobs/${formatId("job", job.id)}`;
-    return { ...response, status: 201, headers: { ...response.headers, Location: location } };
+    return createdResponse(`/v1/jobs/${formatId("job", job.id)}`, await this.shown(job, options));
   }
-}
-
-function etagOf({ version }: JobView): string {
-  return `"v${version}"`;
 }
 
 /** A job in a list. */

@@ -1,21 +1,46 @@
-import { type BatchResult, normaliseJobRequest, type Operation, readJobBatch } from "@carillon/contract";
-import { formatId, isFinal, type JobSpec } from "@carillon/core";
-import type { CreatedJob, JobView } from "@carillon/engine";
+import {
+  type BatchResult,
+  type JobVersion,
+  type Occurrences,
+  type Operation,
+  hasLegacySpelling,
+  normaliseJobRequest,
+  type operations,
+  readCancel,
+  readJobBatch,
+  readJobPatch,
+  readPause,
+  readResume,
+  readRollback,
+  refuseOtherKey,
+} from "@carillon/contract";
+import { type Instant, type JobSpec, formatId, isFinal } from "@carillon/core";
+import type { CreatedJob, JobVersionView, JobView, OccurrenceView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { jobFilter, keysOf, refuseTotalWithStatus } from "./filters.js";
 import { toProblem } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, type Call, type Handlers, momentOf, traceOf } from "./http/handler.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  type Call,
+  contextOf,
+  handlers,
+  momentOf,
+  ok,
+  traceOf,
+} from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
-import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
+import { listOf, nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { noTracing } from "./http/tracing.js";
-import { isOneOff, JobResponses, toJobJson } from "./job-responses.js";
+import { JobResponses, isOneOff, toDefinitionJson, toJobJson } from "./job-responses.js";
+import { jobRef } from "./references.js";
+import { fireCount, toFireJson } from "./schedules.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type JobHandlers = Pick<Handlers, "createJob" | "createJobs" | "listJobs" | "getJob">;
-
-export function jobHandlers(options: ApiOptions): JobHandlers {
+export function jobHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
   const responses = new JobResponses(options);
-  return {
+  return handlers({
     async createJob(call) {
       const { body, namespace, legacySpelling, receipt } = call;
       const request = normaliseJobRequest(body, momentOf(options, namespace));
@@ -34,28 +59,25 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
       const keys = keysOf(query);
       if (keys !== null) {
         const jobs = await engine.jobs.byKeys(namespace, keys);
-        return { status: 200, body: { jobs: jobs.map(toJobJson), next_page_token: null } };
+        return ok({ jobs: jobs.map(toJobJson), next_page_token: null });
       }
       const filter = jobFilter(query);
       const list = ["jobs", namespace, filter, ...orderOf(query)];
       if (query.total !== undefined) refuseTotalWithStatus(query);
       const page = await engine.jobs.list(namespace, filter, pageRequest(query, list));
       const total = query.total === undefined ? undefined : await engine.jobs.total(namespace, filter, query.total);
-      return {
-        status: 200,
-        body: {
-          jobs: page.rows.map(toJobJson),
-          next_page_token: nextPageToken(page, list),
-          ...(total !== undefined && { total: { ...total } }),
-        },
-      };
+      return ok({
+        jobs: page.rows.map(toJobJson),
+        next_page_token: nextPageToken(page, list),
+        ...(total !== undefined && { total: { ...total } }),
+      });
     },
     async getJob({ params, namespace, legacySpelling }) {
       const job = await responses.find(namespace, params.id);
       const waitingOn = await explainOneOff(engine, namespace, job);
       return responses.shown(job, { namespace, legacySpelling, waitingOn });
     },
-  };
+  });
 }
 
 /** The responses to repeated calls whose first response was not stored. */
@@ -94,5 +116,114 @@ function batchResponse(outcomes: readonly CreatedJob[], requestId: string): ApiR
     return { problem: toProblem(outcome.error, requestId).body };
   });
   const created = results.filter((one) => one.id !== undefined).length;
-  return { status: 200, body: { results, created, refused: results.length - created } };
+  return ok({ results, created, refused: results.length - created });
+}
+
+/** Bodies are validated before the job is read: a wrong one is refused even if the job does not exist. */
+export function jobChangeHandlers(options: ApiOptions) {
+  const { engine, now } = options;
+  const responses = new JobResponses(options);
+  return handlers({
+    async updateJob(call) {
+      const edit = readJobPatch(call.body, options);
+      const job = await engine.jobs.edit(call.namespace, jobRef(call.params.id), edit, contextOf(call));
+      return responses.shown(job, call);
+    },
+    putJob: (call) => put(options, responses, call),
+    async deleteJob(call) {
+      const { running = "signal", dependants = "refuse" } = call.query;
+      await engine.jobs.cancel(call.namespace, jobRef(call.params.id), { running, dependants }, contextOf(call));
+      return { status: 204 };
+    },
+    async cancelJob(call) {
+      const request = readCancel(call.body);
+      const job = await engine.jobs.cancel(call.namespace, jobRef(call.params.id), request, contextOf(call));
+      return responses.shown(job, call);
+    },
+    async pauseJob(call) {
+      const request = readPause(call.body, now());
+      const job = await engine.jobs.pause(call.namespace, jobRef(call.params.id), request, contextOf(call));
+      return responses.shown(job, call);
+    },
+    resumeJob: (call) => resume(options, responses, call),
+    async rollbackJob(call) {
+      const version = readRollback(call.body);
+      const job = await engine.jobs.rollback(call.namespace, jobRef(call.params.id), version, contextOf(call));
+      return responses.shown(job, call);
+    },
+  });
+}
+
+type PutCall = Call<(typeof operations)["putJob"]>;
+type ResumeCall = Call<(typeof operations)["resumeJob"]>;
+
+/** A job named by its key is created or replaced; one named by its id must exist. */
+async function put(options: ApiOptions, responses: JobResponses, call: PutCall): Promise<ApiResponse> {
+  const { body, namespace } = call;
+  const { engine } = options;
+  const ref = jobRef(call.params.id);
+  const define = (current: JobSpec | null, now: Instant): JobSpec => {
+    const moment = { ...momentOf(options, namespace), now, ...(current && { current }) };
+    const { spec } = normaliseJobRequest(body, moment);
+    const key = "key" in ref ? ref.key : current?.key;
+    refuseOtherKey(spec.key, key);
+    return { ...spec, ...(key !== undefined && { key }) };
+  };
+  const shownTo = { namespace, legacySpelling: hasLegacySpelling(body) };
+  if ("id" in ref) return responses.shown(await engine.jobs.edit(namespace, ref, define, contextOf(call)), shownTo);
+  const { job, created } = await engine.jobs.upsert(namespace, ref.key, define, contextOf(call));
+  return created ? responses.created(job, shownTo) : responses.shown(job, shownTo);
+}
+
+async function resume({ engine }: ApiOptions, responses: JobResponses, call: ResumeCall): Promise<ApiResponse> {
+  const { dryRun, ...request } = readResume(call.body);
+  const { namespace, params, ifVersion } = call;
+  const ref = jobRef(params.id);
+  const { job, missed } = dryRun
+    ? {
+        job: await responses.find(namespace, params.id, ifVersion),
+        missed: await engine.jobs.countMissed(namespace, ref),
+      }
+    : await engine.jobs.resume(namespace, ref, request, contextOf(call));
+  const { body, ...response } = await responses.shown(job, call);
+  return { ...response, body: { job: body, missed, dry_run: dryRun } };
+}
+
+const readVersion = (text: string): string | null => (/^[1-9]\d{0,8}$/.test(text) ? text : null);
+/** The engine validates the rest of its own page position. */
+const readOccurrence = (text: string): string | null => (/^[a-z0-9_.:~-]{1,100}$/.test(text) ? text : null);
+
+const versionList = listOf("versions", toVersionJson, readVersion);
+const occurrenceList = listOf("occurrences", toOccurrencesJson, readOccurrence);
+
+export function jobHistoryHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listJobVersions({ params, query, namespace }) {
+      const ref = jobRef(params.id);
+      return versionList(query, [namespace, ref], (page) => engine.jobs.versions(namespace, ref, page));
+    },
+    listJobOccurrences({ params, query, namespace }) {
+      const ref = jobRef(params.id);
+      return occurrenceList(query, [namespace, ref], (page) => engine.jobs.occurrences(namespace, ref, page));
+    },
+    async listJobUpcoming({ params, query, namespace }) {
+      const fires = await engine.jobs.upcoming(namespace, jobRef(params.id), fireCount(query));
+      return ok({ fires: fires.map(toFireJson) });
+    },
+  });
+}
+
+function toVersionJson({ version, spec, validFrom, validTo, replacedBy }: JobVersionView): JobVersion {
+  const { key = null, owner = null, firing = {} } = spec;
+  return {
+    version,
+    definition: toDefinitionJson({ ...spec, key, owner, firing }),
+    valid_from: timestamp(validFrom),
+    valid_to: timestampOrNull(validTo),
+    replaced_by: replacedBy,
+  };
+}
+
+export function toOccurrencesJson({ reason, from, to, count, version, detail }: OccurrenceView): Occurrences {
+  return { reason, from: timestamp(from), to: timestamp(to), count, version, detail };
 }

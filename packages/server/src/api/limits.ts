@@ -1,51 +1,43 @@
 import { type JobDefinition, type Limit, type Queue, readLimitPatch } from "@carillon/contract";
 import { type RateLimit, type RunLimits, formatDuration, formatId } from "@carillon/core";
 import type { LimitFilter, ListedLimit, QueueLimits } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
-import { timestamp } from "./timestamp.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
+import { timestampOrNull } from "./timestamp.js";
 
-type LimitHandlers = Pick<Handlers, "listLimits" | "getLimit" | "updateLimit" | "resumeLimit">;
+const limitList = listOf("limits", toLimitJson, readNumber);
 
-export function limitHandlers({ engine }: ApiOptions): LimitHandlers {
-  return {
-    async listLimits({ query, namespace }) {
+export function limitHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listLimits({ query, namespace }) {
       const { scope, kind, key } = query;
       const filter: LimitFilter = {
         ...(scope !== undefined && { scope }),
         ...(kind !== undefined && { kind }),
         ...(key !== undefined && { key }),
       };
-      const list = ["limits", namespace, filter];
-      const page = await engine.limits.list(namespace, filter, pageRequest(query, list, readNumber));
-      return { status: 200, body: { limits: page.rows.map(toLimitJson), next_page_token: nextPageToken(page, list) } };
+      return limitList(query, [namespace, filter], (page) => engine.limits.list(namespace, filter, page));
     },
-    async getLimit({ params, namespace }) {
-      const limit = await engine.limits.get(namespace, idOf(params.id));
-      if (limit === null) throw unknown(params.id);
-      return { status: 200, body: toLimitJson(limit) };
+    async getLimit({ params: { id }, namespace }) {
+      return shown(id, await engine.limits.get(namespace, numberOf(id)));
     },
-    async updateLimit({ params, namespace, body }) {
+    async updateLimit({ params: { id }, namespace, body }) {
       const change = readLimitPatch(body);
-      const limit = await engine.limits.change(namespace, idOf(params.id), change);
-      if (limit === null) throw unknown(params.id);
-      return { status: 200, body: toLimitJson(limit) };
+      return shown(id, await engine.limits.change(namespace, numberOf(id), change));
     },
-    async resumeLimit({ params, namespace }) {
-      const limit = await engine.limits.resume(namespace, idOf(params.id));
-      if (limit === null) throw unknown(params.id);
-      return { status: 200, body: toLimitJson(limit) };
+    async resumeLimit({ params: { id }, namespace }) {
+      return shown(id, await engine.limits.resume(namespace, numberOf(id)));
     },
-  };
+  });
 }
 
-const unknown = (id: string): Error => notFound(`There is no limit ${JSON.stringify(id)}.`);
+const unknown = (id: string): string => `There is no limit ${JSON.stringify(id)}.`;
 
-function idOf(text: string): number {
-  const digits = /^lim_([1-9][0-9]{0,14})$/.exec(text)?.[1];
-  if (digits === undefined) throw unknown(text);
-  return Number(digits);
+const shown = (id: string, limit: ListedLimit | null): ApiResponse => ok(toLimitJson(found(limit, unknown(id))));
+
+function numberOf(id: string): number {
+  return Number(found(/^lim_([1-9][0-9]{0,14})$/.exec(id), unknown(id))[1]);
 }
 
 function readNumber(text: string): string | null {
@@ -90,8 +82,8 @@ function toLimitJson(view: ListedLimit): Limit {
     used,
     waiting,
     waiting_exact: isExact,
-    oldest_waiting_at: view.oldestAt === null ? null : timestamp(view.oldestAt),
-    next_room_at: view.nextRoomAt === null ? null : timestamp(view.nextRoomAt),
+    oldest_waiting_at: timestampOrNull(view.oldestAt),
+    next_room_at: timestampOrNull(view.nextRoomAt),
     stopped_by: stoppedBy === null ? null : formatId("run", stoppedBy),
   };
 }

@@ -1,34 +1,69 @@
-import { openApiDocument } from "@carillon/contract";
+import { type Cluster, type ClusterShards, openApiDocument } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { ClusterView, ShardView } from "@carillon/engine";
 import { docsPage } from "./http/docs-page.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
+import { timestamp } from "./timestamp.js";
 
-type MetaHandlers = Pick<Handlers, "getLivez" | "getReadyz" | "getMetrics" | "getVersion" | "getOpenApi" | "getDocs">;
-
-export function metaHandlers({ health, metrics, version }: ApiOptions): MetaHandlers {
+export function metaHandlers({ health, metrics, version }: ApiOptions) {
   // Built at the first request: most nodes never serve their documentation.
   const document = once(() => openApiDocument(version));
   const page = once(() => docsPage(document()));
-  return {
-    getLivez: () => ({ status: 200, body: { status: "ok" } }),
+  return handlers({
+    getLivez: () => ok({ status: "ok" }),
     async getReadyz() {
       const checks = await health.ready();
       const ready = checks.every((check) => check.ok);
       const body = {
         status: ready ? "ready" : "not_ready",
-        checks: checks.map(({ name, ok, detail }) => ({ name, ok, detail })),
+        checks: checks.map((check) => ({ name: check.name, ok: check.ok, detail: check.detail })),
       };
       return { status: ready ? 200 : 503, body };
     },
     async getMetrics() {
       return { status: 200, body: await metrics.render(), contentType: metrics.contentType };
     },
-    getVersion: () => ({ status: 200, body: { name: "carillon", version, api: "v1", node: process.version } }),
-    getOpenApi: () => ({ status: 200, body: document() }),
+    getVersion: () => ok({ name: "carillon", version, api: "v1", node: process.version }),
+    getOpenApi: () => ok(document()),
     getDocs: () => ({ status: 200, body: page(), contentType: "text/html; charset=utf-8" }),
-  };
+  });
 }
 
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
+}
+
+export function clusterHandlers({ engine }: ApiOptions) {
+  return handlers({
+    async getCluster() {
+      return ok(toClusterJson(await engine.cluster.get()));
+    },
+    async listClusterShards() {
+      const { shards } = await engine.cluster.get();
+      return ok({ shards: shards.map(toShardJson) });
+    },
+  });
+}
+
+function toClusterJson({ nodes, shards }: ClusterView): Cluster {
+  return {
+    nodes: nodes.map((node) => ({
+      id: formatId("node", node.id),
+      name: node.name,
+      address: node.address,
+      version: node.version,
+      started_at: timestamp(node.startedAt),
+      heartbeat_at: timestamp(node.heartbeatAt),
+      silent_ms: node.silentMs,
+      skew_ms: node.skewMs,
+      takes_shards: node.takesShards,
+      shards: node.shards,
+    })),
+    shards: { total: shards.length, owned: shards.filter((shard) => shard.owner !== null).length },
+  };
+}
+
+function toShardJson({ id, owner, epoch }: ShardView): ClusterShards["shards"][number] {
+  return { id, node_id: owner === null ? null : formatId("node", owner), epoch };
 }

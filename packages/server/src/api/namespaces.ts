@@ -1,25 +1,26 @@
 import { type Namespace, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
 import type { NamespaceView } from "@carillon/engine";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  contextOf,
+  createdResponse,
+  handlers,
+  okWithVersion,
+} from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { noNamespace, readNamespaceName } from "./http/request.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { timestamp } from "./timestamp.js";
 
-type NamespaceHandlers = Pick<Handlers, "listNamespaces" | "createNamespace" | "getNamespace" | "updateNamespace">;
+const namespaceList = listOf("namespaces", toNamespaceJson, readNamespaceName);
 
-export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
-  return {
-    async listNamespaces({ query }) {
-      const list = ["namespaces"];
-      const page = await engine.namespaces.list(pageRequest(query, list, readNamespaceName));
-      const namespaces = page.rows.map(toNamespaceJson);
-      return { status: 200, body: { namespaces, next_page_token: nextPageToken(page, list) } };
-    },
+export function namespaceHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listNamespaces: ({ query }) => namespaceList(query, [], (page) => engine.namespaces.list(page)),
     async createNamespace({ body }) {
       const { name, weight } = readNamespaceCreate(body);
-      const made = shown(await engine.namespaces.create(name, weight));
-      return { ...made, status: 201, headers: { ...made.headers, Location: `/v1/namespaces/${name}` } };
+      return createdResponse(`/v1/namespaces/${name}`, shown(await engine.namespaces.create(name, weight)));
     },
     async getNamespace({ params }) {
       const found = await engine.namespaces.get(nameOf(params.name));
@@ -30,7 +31,7 @@ export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
       const change = readNamespacePatch(call.body);
       return shown(await engine.namespaces.change(nameOf(call.params.name), change, contextOf(call)));
     },
-  };
+  });
 }
 
 function nameOf(text: string): string {
@@ -40,7 +41,7 @@ function nameOf(text: string): string {
 }
 
 function shown(namespace: NamespaceView): ApiResponse {
-  return { status: 200, body: toNamespaceJson(namespace), headers: { ETag: `"v${namespace.version}"` } };
+  return okWithVersion(toNamespaceJson(namespace));
 }
 
 function toNamespaceJson({ name, weight, limits, version, createdAt, updatedAt }: NamespaceView): Namespace {

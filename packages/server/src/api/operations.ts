@@ -1,30 +1,26 @@
 import { type BulkOperation, readBulk } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { OperationView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, contextWithReceipt, type Handlers } from "./http/handler.js";
+import { found } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, contextOf, contextWithReceipt, handlers, ok } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { listOf } from "./http/paging.js";
 import { idOrNotFound, withJobIdInFilter } from "./references.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type OperationHandlers = Pick<Handlers, "bulkRuns" | "listOperations" | "getOperation" | "abortOperation">;
+const operationList = listOf("operations", toOperationJson);
 
-export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
-  return {
+export function operationHandlers({ engine }: ApiOptions) {
+  return handlers({
     async bulkRuns(call) {
       const { dryRun, ...request } = readBulk(await withJobIdInFilter(engine, call.namespace, call.body));
       if (!dryRun)
         return startedOperation(await engine.operations.start(call.namespace, request, contextWithReceipt(call)));
       const { count, isLowerBound } = await engine.operations.count(call.namespace, request);
-      return { status: 200, body: { count, is_least: isLowerBound, dry_run: true } };
+      return ok({ count, is_least: isLowerBound, dry_run: true });
     },
-    async listOperations({ query, namespace }) {
-      const list = ["operations", namespace];
-      const page = await engine.operations.list(namespace, pageRequest(query, list));
-      const body = { operations: page.rows.map(toOperationJson), next_page_token: nextPageToken(page, list) };
-      return { status: 200, body };
-    },
+    listOperations: ({ query, namespace }) =>
+      operationList(query, [namespace], (page) => engine.operations.list(namespace, page)),
     async getOperation({ params, namespace }) {
       return shown(await engine.operations.get(namespace, idOrNotFound("op", params.id)), params.id);
     },
@@ -32,7 +28,7 @@ export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
       const { params, namespace } = call;
       return shown(await engine.operations.abort(namespace, idOrNotFound("op", params.id), contextOf(call)), params.id);
     },
-  };
+  });
 }
 
 /** The response to a repeated call whose first response was not stored. */
@@ -40,8 +36,7 @@ export function operationReplays({ engine }: ApiOptions): Replays {
   return {
     async bulkRuns({ operation = "" }, { namespace }) {
       const view = await engine.operations.get(namespace, operation);
-      if (view === null) throw notFound("The operation no longer exists.");
-      return startedOperation(view);
+      return startedOperation(found(view, "The operation no longer exists."));
     },
   };
 }
@@ -52,8 +47,7 @@ export function startedOperation(operation: OperationView): ApiResponse {
 }
 
 function shown(operation: OperationView | null, id: string): ApiResponse {
-  if (operation === null) throw notFound(`There is no operation ${id}.`);
-  return { status: 200, body: toOperationJson(operation) };
+  return ok(toOperationJson(found(operation, `There is no operation ${id}.`)));
 }
 
 function toOperationJson(operation: OperationView): BulkOperation {

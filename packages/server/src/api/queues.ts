@@ -8,42 +8,41 @@ import {
 } from "@carillon/contract";
 import { boundOf, formatDuration } from "@carillon/core";
 import type { QueuePause, QueueStats, QueueView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import { type ApiEngine, type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { found } from "./http/errors.js";
+import {
+  type ApiEngine,
+  type ApiOptions,
+  type ApiResponse,
+  contextOf,
+  handlers,
+  ok,
+  okWithVersion,
+} from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { startedOperation } from "./operations.js";
 import { readAnyName } from "./references.js";
-import { timestamp } from "./timestamp.js";
-
-type QueueHandlers = Pick<
-  Handlers,
-  "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue" | "purgeQueue"
->;
+import { timestamp, timestampOrNull } from "./timestamp.js";
 
 /** Bodies are validated before the queue is read: a wrong one is refused even if the queue does not exist. */
-export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
-  return {
+export function queueHandlers({ engine, now }: ApiOptions) {
+  return handlers({
     async listQueues({ query, namespace }) {
       const list = ["queues", namespace];
       const page = pageRequest(query, list, readAnyName);
       const isCounted = query.include === "stats";
       const pageSize = isCounted ? Math.min(page.pageSize, limits.countedQueues) : page.pageSize;
-      const found = await engine.queues.list(namespace, { ...page, pageSize });
-      const names = isCounted ? found.rows.map(({ name }) => name) : [];
+      const listed = await engine.queues.list(namespace, { ...page, pageSize });
+      const names = isCounted ? listed.rows.map(({ name }) => name) : [];
       const stats = names.length === 0 ? null : await engine.queues.statsOfMany(namespace, names);
-      const queues = found.rows.map((queue) => toQueueJson(queue, stats?.get(queue.name)));
-      return { status: 200, body: { queues, next_page_token: nextPageToken(found, list) } };
+      const queues = listed.rows.map((queue) => toQueueJson(queue, stats?.get(queue.name)));
+      return ok({ queues, next_page_token: nextPageToken(listed, list) });
     },
-    async getQueue({ params, namespace }) {
-      const queue = await engine.queues.get(namespace, nameOf(params.name));
-      if (queue === null) throw unknown(params.name);
-      return shown(queue);
+    async getQueue({ params: { name }, namespace }) {
+      return shown(found(await engine.queues.get(namespace, nameOf(name)), unknown(name)));
     },
-    async getQueueStats({ params, namespace }) {
-      const stats = await engine.queues.stats(namespace, nameOf(params.name));
-      if (stats === null) throw unknown(params.name);
-      return { status: 200, body: toQueueStatsJson(stats) };
+    async getQueueStats({ params: { name }, namespace }) {
+      return ok(toQueueStatsJson(found(await engine.queues.stats(namespace, nameOf(name)), unknown(name))));
     },
     async updateQueue(call) {
       const change = readQueuePatch(call.body);
@@ -60,37 +59,32 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
       const { dryRun, ...purge } = readQueuePurge(call.body);
       const name = nameOf(params.name);
       if (dryRun) {
-        const counted = await engine.operations.countPurge(namespace, name, purge);
-        if (counted === null) throw unknown(params.name);
-        return { status: 200, body: { count: counted.count, more: counted.isLowerBound, dry_run: true } };
+        const counted = found(await engine.operations.countPurge(namespace, name, purge), unknown(name));
+        return ok({ count: counted.count, more: counted.isLowerBound, dry_run: true });
       }
-      const operation = await engine.operations.purgeQueue(namespace, name, purge, contextOf(call));
-      if (operation === null) throw unknown(params.name);
+      const purged = await engine.operations.purgeQueue(namespace, name, purge, contextOf(call));
+      const operation = found(purged, unknown(name));
       if (operation.state === "running") return startedOperation(operation);
-      return { status: 200, body: { count: operation.done, more: false, dry_run: false } };
+      return ok({ count: operation.done, more: false, dry_run: false });
     },
     async resumeQueue(call) {
       await refuseNewReserved(engine, call.namespace, call.params.name);
       return shown(await engine.queues.resume(call.namespace, nameOf(call.params.name), contextOf(call)));
     },
-  };
+  });
 }
 
-const unknown = (name: string): Error => notFound(`There is no queue ${JSON.stringify(name)}.`);
+const unknown = (name: string): string => `There is no queue ${JSON.stringify(name)}.`;
+
+const nameOf = (text: string): string => found(readAnyName(text), unknown(text));
 
 /** Queues with the prefix carillon: can be changed like others, but only the server creates them. */
 async function refuseNewReserved(engine: Pick<ApiEngine, "queues">, namespace: string, name: string): Promise<void> {
-  if (name.startsWith("carillon:") && (await engine.queues.get(namespace, nameOf(name))) === null) throw unknown(name);
-}
-
-function nameOf(text: string): string {
-  const name = readAnyName(text);
-  if (name === null) throw unknown(text);
-  return name;
+  if (name.startsWith("carillon:")) found(await engine.queues.get(namespace, nameOf(name)), unknown(name));
 }
 
 function shown(queue: QueueView): ApiResponse {
-  return { status: 200, body: toQueueJson(queue), headers: { ETag: `"v${queue.version}"` } };
+  return okWithVersion(toQueueJson(queue));
 }
 
 function toQueueJson(queue: QueueView, stats?: QueueStats): Queue {
@@ -112,11 +106,10 @@ function toQueueJson(queue: QueueView, stats?: QueueStats): Queue {
 
 function toQueueStatsJson(stats: QueueStats): QueueStatsJson {
   const { queued, running, oldestDueAt, waitMs, workers, slots, isExact } = stats;
-  const oldest = oldestDueAt === null ? null : timestamp(oldestDueAt);
   return {
     queued,
     running,
-    oldest_due_at: oldest,
+    oldest_due_at: timestampOrNull(oldestDueAt),
     wait_ms: waitMs,
     workers,
     slots,
@@ -127,7 +120,7 @@ function toQueueStatsJson(stats: QueueStats): QueueStatsJson {
 }
 
 function toPauseJson({ reason, actor, at, until = null }: QueuePause): Queue["pause"] {
-  return { reason, actor, at: timestamp(at), until: until === null ? null : timestamp(until) };
+  return { reason, actor, at: timestamp(at), until: timestampOrNull(until) };
 }
 
 /** Assumed while the queue has no worker. */

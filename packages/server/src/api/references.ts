@@ -1,7 +1,7 @@
 import { anyNamePattern, keyPattern, limits, plainNameLength, plainNamePattern } from "@carillon/contract";
 import { CarillonError, formatId, type IdPrefix, parseId } from "@carillon/core";
 import type { JobRef } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
+import { found, notFound } from "./http/errors.js";
 import type { ApiEngine } from "./http/handler.js";
 
 // How addresses and filters name things. A text that cannot be a name or an id is answered like one that does not exist: 404.
@@ -38,9 +38,7 @@ export const readAnyName = nameReader(new RegExp(anyNamePattern), limits.nameLen
 export const readPlainName = nameReader(new RegExp(plainNamePattern), plainNameLength);
 
 export function plainNameOrNotFound(text: string, kind: string): string {
-  const name = readPlainName(text);
-  if (name === null) throw notFound(`There is no ${kind} ${JSON.stringify(text)}.`);
-  return name;
+  return found(readPlainName(text), `There is no ${kind} ${JSON.stringify(text)}.`);
 }
 
 interface JobFiltered {
@@ -72,9 +70,8 @@ export async function withJobIdInFilter(
 export async function jobIdOf(engine: Pick<ApiEngine, "jobs">, namespace: string, text: string): Promise<string> {
   const ref = jobRef(text);
   if ("id" in ref) return formatId("job", ref.id);
-  const job = await engine.jobs.get(namespace, ref);
-  if (job === null) throw notFound(`There is no job ${text}.`);
-  return formatId("job", job.id);
+  const { id } = found(await engine.jobs.get(namespace, ref), `There is no job ${text}.`);
+  return formatId("job", id);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,52 +1,44 @@
-import type { JobStats as StatsJson, RunAttempts, RunEvents } from "@carillon/contract";
+import {
+  type JobStats as StatsJson,
+  type RunAttempts,
+  type RunEvents,
+  type RunLogLine,
+  limits,
+} from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
-import type { JobStats, RedriveView, RunView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import type { JobStats, LinePlace, LogPage, RedriveView, RunLine, RunView } from "@carillon/engine";
+import { found } from "./http/errors.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
+import { pageRequest, pageTokenOf } from "./http/paging.js";
 import { idOrNotFound, jobRef } from "./references.js";
-import { toErrorJson } from "./run-responses.js";
+import { toAttemptJson, toErrorJson } from "./run-responses.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
 type AttemptJson = RunAttempts["attempts"][number];
 type EventJson = RunEvents["events"][number];
 
-export function runHistoryHandlers({
-  engine,
-}: ApiOptions): Pick<Handlers, "listRunAttempts" | "listRunEvents" | "getJobStats"> {
-  const find = async (namespace: string, text: string): Promise<RunView> => {
-    const run = await engine.runs.get(namespace, idOrNotFound("run", text));
-    if (run === null) throw notFound(`There is no run ${text}.`);
-    return run;
-  };
-  return {
+export function runHistoryHandlers({ engine }: ApiOptions) {
+  const find = async (namespace: string, id: string): Promise<RunView> =>
+    found(await engine.runs.get(namespace, idOrNotFound("run", id)), `There is no run ${id}.`);
+  return handlers({
     async listRunAttempts({ params, namespace }) {
-      return { status: 200, body: { attempts: toAttemptsJson(await find(namespace, params.id)) } };
+      return ok({ attempts: toAttemptsJson(await find(namespace, params.id)) });
     },
     async listRunEvents({ params, namespace }) {
       const run = await find(namespace, params.id);
-      return {
-        status: 200,
-        body: { events: toEventsJson(run, await engine.deadLetters.redrivesOf(namespace, run.id)) },
-      };
+      return ok({ events: toEventsJson(run, await engine.deadLetters.redrivesOf(namespace, run.id)) });
     },
     async getJobStats({ params, namespace }) {
-      return { status: 200, body: toStatsJson(await engine.jobs.stats(namespace, jobRef(params.id))) };
+      return ok(toStatsJson(await engine.jobs.stats(namespace, jobRef(params.id))));
     },
-  };
+  });
 }
 
 /** Earlier attempts are stored with the run; the last attempt is the run itself. */
 function toAttemptsJson(run: RunView): AttemptJson[] {
   const before = run.attempts.map((record): AttemptJson => {
-    const { attempt, sessionId, startedAt, endedAt, outcome, error } = record;
-    return {
-      attempt,
-      worker_id: formatId("wrk", sessionId),
-      started_at: timestamp(startedAt),
-      ended_at: timestamp(endedAt),
-      outcome,
-      error: error === undefined ? null : toErrorJson(error),
-    };
+    const { fence: _, ...attempt } = toAttemptJson(record);
+    return attempt;
   });
   const last = lastAttempt(run);
   return last === null ? before : [...before, last];
@@ -96,7 +88,7 @@ function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson
   }
   const { status, statusReason, finishedAt, runAt } = run;
   if (status === "retrying") events.push({ ...nothing, at: timestamp(runAt), type: "next_try", detail: statusReason });
-  const hasEnd = events.some((event) => event.type === status || (status === "failed" && isEnd(event)));
+  const hasEnd = events.some((event) => event.type === status || (status === "failed" && endsRun(event)));
   if (isFinal(status) && finishedAt !== null && !hasEnd) {
     events.push({ ...nothing, at: timestamp(finishedAt), type: endType(status), detail: statusReason });
   }
@@ -107,7 +99,7 @@ function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson
   return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-function isEnd({ type }: EventJson): boolean {
+function endsRun({ type }: EventJson): boolean {
   return type === "timeout" || type === "worker_lost";
 }
 
@@ -130,4 +122,46 @@ function toStatsJson(stats: JobStats): StatsJson {
     duration_p95_ms: stats.durationP95Ms,
     lag_p95_ms: stats.lagP95Ms,
   };
+}
+
+const positionPattern = /^(\d{1,15})\.(\d{1,9})$/;
+const readPosition = (text: string): string | null => (positionPattern.test(text) ? text : null);
+
+export function runLogHandlers({ engine }: ApiOptions) {
+  return handlers({
+    async listRunLogs({ params, query, namespace, signal }) {
+      const id = idOrNotFound("run", params.id);
+      const { level, follow } = query;
+      const list = ["logs", namespace, id, level ?? null];
+      const { pageSize, after } = pageRequest(query, list, readPosition);
+      const position = positionOf(after);
+      const isFollowing = follow === "true";
+      const logs = await engine.runs.logs(namespace, id, {
+        pageSize,
+        after: position,
+        ...(level !== undefined && { level }),
+        ...(isFollowing && { waitMs: limits.followMs }),
+        ...(signal !== undefined && { signal }),
+      });
+      const page = found(logs, `There is no run ${params.id}.`);
+      const next = nextPosition(page, position, isFollowing);
+      const token = next === null ? null : pageTokenOf(`${next.fence}.${next.number}`, list);
+      return ok({ lines: page.lines.map(toLineJson), next_page_token: token });
+    },
+  });
+}
+
+/** A caller that follows gets a next page until the run has ended; another caller while lines are left. */
+function nextPosition({ lines, hasMore, isEnd }: LogPage, after: LinePlace, isFollowing: boolean): LinePlace | null {
+  const isLastPage = isFollowing ? isEnd : !hasMore;
+  return isLastPage ? null : (lines.at(-1) ?? after);
+}
+
+function positionOf(text = "0.0"): LinePlace {
+  const [, fence, number] = positionPattern.exec(text) ?? [];
+  return { fence: Number(fence), number: Math.min(Number(number), 2_147_483_647) };
+}
+
+function toLineJson({ at, level, message, fields, fence, number }: RunLine): RunLogLine {
+  return { at: timestamp(at), level, message, fields: fields ?? null, fence, number };
 }

@@ -2,7 +2,7 @@ import type { Run, RunCreated, RunError as RunErrorJson, RunSummary } from "@car
 import { type RunError, formatId, latenessOf, parseTraceParent, slaTermsOf } from "@carillon/core";
 import type { AttemptRecord, RunExplanation, RunView } from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
-import type { ApiResponse } from "./http/handler.js";
+import { type ApiResponse, createdResponse, ok } from "./http/handler.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
 export function toRunSummaryJson(run: RunView): RunSummary {
@@ -85,7 +85,7 @@ function toSlaJson(run: RunView): Run["sla"] {
   return { start_by: timestampOrNull(startBy), finish_by: timestampOrNull(finishBy), breached };
 }
 
-function toAttemptJson(record: AttemptRecord): Run["attempts"][number] {
+export function toAttemptJson(record: AttemptRecord): Run["attempts"][number] {
   return {
     attempt: record.attempt,
     fence: record.fence,
@@ -110,11 +110,11 @@ export function toErrorJson({ type, message, stack, retryable, fingerprint }: Ru
 /** The response to a call that always creates a run. */
 export function newRunResponse(run: RunView): ApiResponse {
   const body = toRunJson(run);
-  return { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } };
+  return createdResponse(`/v1/runs/${body.id}`, ok(body));
 }
 
 /** The response to a call that creates a run, or finds the one that exists already. */
 export function runOrExistingResponse(run: RunView, isNew: boolean): ApiResponse {
   const body: RunCreated = { ...toRunJson(run), is_new: isNew };
-  return isNew ? { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } } : { status: 200, body };
+  return isNew ? createdResponse(`/v1/runs/${body.id}`, ok(body)) : ok(body);
 }

@@ -1,26 +1,31 @@
+import { createHash } from "node:crypto";
 import {
-  limits,
   type Operation,
-  readRunBatch,
-  readRunCreate,
-  readRunNow,
   type RunBatchResult,
   type RunList,
   type RunListQuery,
+  limits,
+  readCallback,
+  readReschedule,
+  readRunBatch,
+  readRunCreate,
+  readRunNow,
+  readRunRepeat,
 } from "@carillon/contract";
 import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
 import type { Effect, EnqueuedRun, RunView } from "@carillon/engine";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
-import { notFound, toProblem } from "./http/errors.js";
+import { found, parsed, toProblem } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
   type ApiResponse,
   type Call,
   contextWithReceipt,
-  type Handlers,
+  handlers,
   momentOf,
+  ok,
   traceOf,
 } from "./http/handler.js";
 import type { Replay, Replays } from "./http/idempotency.js";
@@ -28,14 +33,12 @@ import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { noTracing } from "./http/tracing.js";
 import { JobResponses } from "./job-responses.js";
 import { idOrNotFound, jobRef, withJobId } from "./references.js";
-import { newRunResponse, type RunFacts, runOrExistingResponse, toRunJson } from "./run-responses.js";
+import { type RunFacts, newRunResponse, runOrExistingResponse, toRunJson } from "./run-responses.js";
 
-type RunHandlers = Pick<Handlers, "listRuns" | "getRun" | "listJobRuns" | "runJobNow" | "createRun" | "createRuns">;
-
-export function runHandlers(options: ApiOptions): RunHandlers {
+export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
   const jobs = new JobResponses(options);
-  return {
+  return handlers({
     async listRuns({ query, namespace }) {
       return listRuns(engine, namespace, await withJobId(engine, namespace, query));
     },
@@ -46,10 +49,9 @@ export function runHandlers(options: ApiOptions): RunHandlers {
     async getRun(call) {
       const { params, namespace } = call;
       const waitMs = readWait(call.query);
-      const found = await engine.runs.get(namespace, idOrNotFound("run", params.id));
-      if (found === null) throw notFound(`There is no run ${params.id}.`);
-      const run = await awaitEnd(engine, call, found, waitMs);
-      return { status: 200, body: toRunJson(run, await factsOf(engine, namespace, run)) };
+      const now = await engine.runs.get(namespace, idOrNotFound("run", params.id));
+      const run = await awaitEnd(engine, call, found(now, `There is no run ${params.id}.`), waitMs);
+      return ok(toRunJson(run, await factsOf(engine, namespace, run)));
     },
     async runJobNow(call) {
       const waitMs = readWait(call.query);
@@ -72,7 +74,7 @@ export function runHandlers(options: ApiOptions): RunHandlers {
       );
       return batchResponse(outcomes, call.requestId);
     },
-  };
+  });
 }
 
 /** The responses to repeated calls whose first response was not stored. */
@@ -80,9 +82,7 @@ export function runReplays(options: ApiOptions): Replays {
   const { engine } = options;
   const runOf = async ({ runs = [] }: Effect, namespace: string): Promise<RunView> => {
     const id = runs[0]?.id ?? "";
-    const run = await engine.runs.get(namespace, id);
-    if (run === null) throw notFound(`The run ${formatId("run", id)} no longer exists.`);
-    return run;
+    return found(await engine.runs.get(namespace, id), `The run ${formatId("run", id)} no longer exists.`);
   };
   // A caller that waited for the end of the run and lost the response waits again.
   const ended = async (effect: Effect, call: Call<Operation>): Promise<RunView> => {
@@ -119,7 +119,7 @@ function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string): Api
   });
   const created = results.filter((one) => one.is_new === true).length;
   const duplicates = results.filter((one) => one.is_new === false).length;
-  return { status: 200, body: { results, created, duplicates, refused: results.length - created - duplicates } };
+  return ok({ results, created, duplicates, refused: results.length - created - duplicates });
 }
 
 async function factsOf(engine: ApiEngine, namespace: string, run: RunView): Promise<RunFacts> {
@@ -138,18 +138,15 @@ export async function listRuns(
   jobId?: string,
 ): Promise<ApiResponse> {
   const filter = runFilter(query, jobId);
-  if (filter === undefined) return { status: 200, body: noRuns(query) };
+  if (filter === undefined) return ok(noRuns(query));
   const list = ["runs", namespace, filter, ...orderOf(query)];
   const page = await engine.runs.list(namespace, filter, pageRequest(query, list));
   const total = query.total === undefined ? undefined : await engine.runs.total(namespace, filter, query.total);
-  return {
-    status: 200,
-    body: {
-      runs: page.rows.map((run) => toRunJson(run)),
-      next_page_token: nextPageToken(page, list),
-      ...(total !== undefined && { total: { ...total } }),
-    },
-  };
+  return ok({
+    runs: page.rows.map((run) => toRunJson(run)),
+    next_page_token: nextPageToken(page, list),
+    ...(total !== undefined && { total: { ...total } }),
+  });
 }
 
 function noRuns({ total }: RunListQuery): RunList {
@@ -166,13 +163,10 @@ interface AwaitCall {
 /** The time that the caller is willing to wait. Read before the call does anything, so that a wrong value has no effect. */
 function readWait({ wait }: AwaitCall["query"]): DurationMs {
   if (wait === undefined) return 0;
-  try {
-    return Math.min(parseDuration(wait), limits.waitMs);
-  } catch (error) {
-    if (!(error instanceof CarillonError)) throw error;
-    const item = { pointer: "?wait", code: error.code, detail: error.message };
-    throw new CarillonError(error.code, `?wait: ${error.message}`, { items: [item] });
-  }
+  return Math.min(
+    parsed("?wait", () => parseDuration(wait)),
+    limits.waitMs,
+  );
 }
 
 /** The run after its end, or as it is when the time is over. */
@@ -185,4 +179,64 @@ async function awaitEnd(
   if (waitMs <= 0 || isFinal(run.status)) return run;
   const ended = await engine.runs.wait(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
   return ended ?? (await engine.runs.get(namespace, run.id)) ?? run;
+}
+
+export function runChangeHandlers(options: ApiOptions) {
+  const { engine } = options;
+  const jobs = new JobResponses(options);
+  return handlers({
+    async cancelRun({ params, namespace }) {
+      return ok(toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))));
+    },
+    async rescheduleRun({ params, namespace, body }) {
+      const at = readReschedule(body, momentOf(options, namespace));
+      return ok(toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)));
+    },
+    async retryRun(call) {
+      const id = idOrNotFound("run", call.params.id);
+      const request = readRunRepeat(call.body);
+      const { run, isNew } = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
+      return runOrExistingResponse(run, isNew);
+    },
+    async retryJob(call) {
+      const { params, namespace } = call;
+      const { lastRun } = await jobs.find(namespace, params.id);
+      if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
+      const request = readRunRepeat(call.body);
+      const { run, isNew } = await engine.deadLetters.retryRun(
+        namespace,
+        lastRun.id,
+        request,
+        contextWithReceipt(call),
+      );
+      return runOrExistingResponse(run, isNew);
+    },
+    async replayRun(call) {
+      const id = idOrNotFound("run", call.params.id);
+      const request = readRunRepeat(call.body);
+      return newRunResponse(await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call)));
+    },
+  });
+}
+
+const tokenShape = /^[A-Za-z0-9_-]{43}$/;
+
+export function callbackHandlers({ engine }: ApiOptions) {
+  return handlers({
+    async answerCallback({ params: { token }, body }) {
+      const answer = readCallback(body);
+      if (!tokenShape.test(token)) throw unknownCallback();
+      const tokenHash = createHash("sha256").update(token).digest("hex");
+      const outcome = await engine.waitingRuns.answer(tokenHash, answer);
+      if (outcome === "taken") return { status: 204 };
+      if (outcome === "unknown") throw unknownCallback();
+      if (outcome === "used")
+        throw new CarillonError("callback_used", "This callback was already answered; the first answer counts.");
+      throw new CarillonError("callback_over", "The attempt that waited for this callback has ended.");
+    },
+  });
+}
+
+function unknownCallback(): CarillonError {
+  return new CarillonError("not_found", "There is no such callback.");
 }

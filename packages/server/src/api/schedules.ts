@@ -27,15 +27,15 @@ import {
   smallestCronInterval,
 } from "@carillon/core";
 import { type JobView, checkConditions } from "@carillon/engine";
-import { type ApiEngine, type ApiOptions, type Handlers, momentOf } from "./http/handler.js";
+import { type ApiEngine, type ApiOptions, handlers, momentOf, ok } from "./http/handler.js";
 import { timestamp } from "./timestamp.js";
 
 /** Jitter is a hash of the job's id, which does not exist yet: fires are shown without it. */
 const previewJobId = "00000000-0000-0000-0000-000000000000";
 
-export function jobPreviewHandlers(options: ApiOptions): Pick<Handlers, "previewJob"> {
+export function jobPreviewHandlers(options: ApiOptions) {
   const { engine } = options;
-  return {
+  return handlers({
     async previewJob({ body, query, namespace }) {
       const moment = momentOf(options, namespace);
       const { spec } = normaliseJobRequest(withTask(body), moment);
@@ -51,9 +51,9 @@ export function jobPreviewHandlers(options: ApiOptions): Pick<Handlers, "preview
       const crowded = first === undefined ? [] : await crowdedSecond(engine, namespace, schedule, first.nominal);
       const unserved = hasTask(body) ? await unservedTask(engine, namespace, spec) : [];
       const all = [...warnings, ...crowded, ...unserved];
-      return { status: 200, body: { description, fires: fires.map(toFireJson), warnings: all } };
+      return ok({ description, fires: fires.map(toFireJson), warnings: all });
     },
-  };
+  });
 }
 
 /** Jobs in one second from which the preview recommends a jitter. */

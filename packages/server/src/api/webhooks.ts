@@ -10,45 +10,43 @@ import {
 import { formatId, isFinal } from "@carillon/core";
 import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
 import { secretBytes, secretOf, statusOfError } from "../events/webhook-delivery.js";
-import { notFound } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
+import { found } from "./http/errors.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  contextOf,
+  handlers,
+  ok,
+  okWithVersion,
+  createdResponse,
+} from "./http/handler.js";
+import { listOf } from "./http/paging.js";
 import { idOrNotFound } from "./references.js";
 import { toRunJson } from "./run-responses.js";
 import { timestamp, timestampOrNull } from "./timestamp.js";
 
-type EndpointHandlers = Pick<
-  Handlers,
-  "createWebhook" | "listWebhooks" | "getWebhook" | "updateWebhook" | "deleteWebhook" | "rotateWebhookSecret"
->;
-type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "getDelivery" | "redeliver">;
+const webhookList = listOf("webhooks", toWebhookJson);
+const deliveryList = listOf("deliveries", toDeliveryJson);
 
-type SecretHandlers = Pick<Handlers, "getCallbackSecret" | "rotateCallbackSecret">;
-
-export function webhookHandlers(options: ApiOptions): EndpointHandlers & DeliveryHandlers & SecretHandlers {
+export function webhookHandlers(options: ApiOptions) {
   return { ...endpointHandlers(options), ...deliveryHandlers(options), ...secretHandlers(options) };
 }
 
-function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandlers {
-  return {
+function endpointHandlers({ engine, refuseTarget }: ApiOptions) {
+  return handlers({
     async createWebhook({ body, namespace }) {
       const secret = secretOf(randomBytes(secretBytes));
       const made = await engine.webhooks.create(namespace, readWebhookCreate(body, refuseTarget), secret);
-      const Location = `/v1/webhooks/${formatId("whk", made.id)}`;
-      return { status: 201, body: { ...toWebhookJson(made), secret }, headers: { ...etag(made), Location } };
+      return createdResponse(
+        `/v1/webhooks/${formatId("whk", made.id)}`,
+        okWithVersion({ ...toWebhookJson(made), secret }),
+      );
     },
-    async listWebhooks({ query, namespace }) {
-      const list = ["webhooks", namespace];
-      const page = await engine.webhooks.list(namespace, pageRequest(query, list));
-      return {
-        status: 200,
-        body: { webhooks: page.rows.map(toWebhookJson), next_page_token: nextPageToken(page, list) },
-      };
-    },
+    listWebhooks: ({ query, namespace }) =>
+      webhookList(query, [namespace], (page) => engine.webhooks.list(namespace, page)),
     async getWebhook({ params, namespace }) {
-      const found = await engine.webhooks.get(namespace, idOf(params));
-      if (found === null) throw notFound(`There is no webhook endpoint ${params.id}.`);
-      return shown(found);
+      const webhook = await engine.webhooks.get(namespace, idOf(params));
+      return shown(found(webhook, `There is no webhook endpoint ${params.id}.`));
     },
     async updateWebhook(call) {
       const change = readWebhookPatch(call.body, refuseTarget);
@@ -62,60 +60,50 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
       const { overlapMs } = readWebhookRotate(body);
       const secret = secretOf(randomBytes(secretBytes));
       const changed = await engine.webhooks.rotateSecret(namespace, idOf(params), secret, overlapMs);
-      return { status: 200, body: { ...toWebhookJson(changed), secret }, headers: etag(changed) };
+      return okWithVersion({ ...toWebhookJson(changed), secret });
     },
-  };
+  });
 }
 
-function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
-  return {
+function deliveryHandlers({ engine }: ApiOptions) {
+  return handlers({
     async testWebhook({ params, namespace }) {
       return { status: 202, body: toDeliveryJson(await engine.webhooks.test(namespace, idOf(params))) };
     },
-    async listDeliveries({ params, query, namespace }) {
+    listDeliveries({ params, query, namespace }) {
       const id = idOf(params);
-      const list = ["deliveries", namespace, id];
-      const page = await engine.webhooks.deliveries(namespace, id, pageRequest(query, list));
-      const deliveries = page.rows.map(toDeliveryJson);
-      return { status: 200, body: { deliveries, next_page_token: nextPageToken(page, list) } };
+      return deliveryList(query, [namespace, id], (page) => engine.webhooks.deliveries(namespace, id, page));
     },
     async getDelivery({ params, namespace }) {
       const run = await engine.webhooks.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
-      return { status: 200, body: toDeliveryJson(run) };
+      return ok(toDeliveryJson(run));
     },
     async redeliver({ params, namespace }) {
       const run = await engine.webhooks.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
       return { status: 202, body: toDeliveryJson(run) };
     },
-  };
+  });
 }
 
-function secretHandlers({ engine }: ApiOptions): SecretHandlers {
-  return {
+function secretHandlers({ engine }: ApiOptions) {
+  return handlers({
     async getCallbackSecret({ namespace }) {
-      const found = await engine.callbackSecrets.get(namespace);
-      if (found === null)
-        throw notFound("The namespace has no secret for callbacks yet; the first callback creates one.");
-      return { status: 200, body: toCallbackSecretJson(found) };
+      const secret = await engine.callbackSecrets.get(namespace);
+      const detail = "The namespace has no secret for callbacks yet; the first callback creates one.";
+      return ok(toCallbackSecretJson(found(secret, detail)));
     },
     async rotateCallbackSecret({ body, namespace }) {
       const { overlapMs } = readWebhookRotate(body);
       const secret = secretOf(randomBytes(secretBytes));
       const made = await engine.callbackSecrets.rotate(namespace, secret, overlapMs);
-      return { status: 200, body: { ...toCallbackSecretJson(made), secret } };
+      return ok({ ...toCallbackSecretJson(made), secret });
     },
-  };
+  });
 }
 
 const idOf = ({ id }: { readonly id: string }): string => idOrNotFound("whk", id);
 
-const etag = ({ version }: WebhookView): { ETag: string } => ({ ETag: `"v${version}"` });
-
-const shown = (webhook: WebhookView): ApiResponse => ({
-  status: 200,
-  body: toWebhookJson(webhook),
-  headers: etag(webhook),
-});
+const shown = (webhook: WebhookView): ApiResponse => okWithVersion(toWebhookJson(webhook));
 
 function toWebhookJson(webhook: WebhookView): Webhook {
   return {

@@ -10,13 +10,8 @@ import {
 } from "@carillon/contract";
 import { type Completion, type NoteAnswer, formatId } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer } from "@carillon/engine";
-import type { ApiOptions, Handlers } from "./http/handler.js";
+import { type ApiOptions, handlers, ok } from "./http/handler.js";
 import { idOrNotFound } from "./references.js";
-
-type ProtocolHandlers = Pick<
-  Handlers,
-  "registerWorker" | "pollWorker" | "heartbeatWorker" | "exchangeState" | "releaseRuns" | "closeWorker"
->;
 
 /** Heartbeats of a worker within worker_timeout. */
 const heartbeatsPerTimeout = 5;
@@ -24,8 +19,8 @@ const heartbeatsPerTimeout = 5;
 const idleHeartbeatsPerTimeout = 2;
 const jsonType = "application/json; charset=utf-8";
 
-export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): ProtocolHandlers {
-  return {
+export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions) {
+  return handlers({
     async registerWorker({ body: registration, namespace }) {
       const { spot: isSpot = false, ...worker } = readRegistration(registration, refuseTarget);
       const id = await workers.register({ ...worker, isSpot, namespace });
@@ -47,11 +42,11 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
     },
     async heartbeatWorker({ params, body, namespace }) {
       const lost = await workers.heartbeat(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
-      return { status: 200, body: { lost: lost.map(toClaimJson) } };
+      return ok({ lost: lost.map(toClaimJson) });
     },
     async exchangeState({ params, body, namespace }) {
       const answers = await workers.note(namespace, idOrNotFound("wrk", params.id), readStateRequests(body));
-      return { status: 200, body: { answers: answers.map(toNoteAnswerJson) } };
+      return ok({ answers: answers.map(toNoteAnswerJson) });
     },
     async releaseRuns({ params, body, namespace }) {
       await workers.giveBack(namespace, idOrNotFound("wrk", params.id), readRelease(body));
@@ -61,7 +56,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
       await workers.close(namespace, idOrNotFound("wrk", params.id));
       return { status: 204 };
     },
-  };
+  });
 }
 
 /** The response to a poll as text: payloads are sent as they are stored, without being parsed. */

@@ -1,37 +1,28 @@
-import { type Worker, readWorkerDrain } from "@carillon/contract";
+import { type TaskInfo, type Worker, readWorkerDrain } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import type { WorkerState, WorkerView } from "@carillon/engine";
-import { notFound } from "./http/errors.js";
-import type { ApiOptions, ApiResponse, Handlers } from "./http/handler.js";
-import { nextPageToken, pageRequest } from "./http/paging.js";
-import { idOrNotFound } from "./references.js";
+import type { TaskView, WorkerState, WorkerView } from "@carillon/engine";
+import { found } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { listOf } from "./http/paging.js";
+import { idOrNotFound, readAnyName } from "./references.js";
 import { listRuns } from "./runs.js";
 import { timestamp } from "./timestamp.js";
 
-type WorkerHandlers = Pick<
-  Handlers,
-  "listWorkers" | "getWorker" | "listWorkerRuns" | "cordonWorker" | "uncordonWorker" | "drainWorker"
->;
+const workerList = listOf("workers", toWorkerJson);
 
 interface WorkerCall {
   readonly params: { readonly id: string };
   readonly namespace: string;
 }
 
-export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
+export function workerHandlers({ engine }: ApiOptions) {
   const setState =
     (state: WorkerState) =>
     async ({ params, namespace }: WorkerCall): Promise<ApiResponse> =>
       workerResponse(params.id, await engine.workers.requestState(namespace, idOrNotFound("wrk", params.id), state));
-  return {
-    async listWorkers({ query, namespace }) {
-      const list = ["workers", namespace];
-      const page = await engine.workers.list(namespace, pageRequest(query, list));
-      return {
-        status: 200,
-        body: { workers: page.rows.map(toWorkerJson), next_page_token: nextPageToken(page, list) },
-      };
-    },
+  return handlers({
+    listWorkers: ({ query, namespace }) =>
+      workerList(query, [namespace], (page) => engine.workers.list(namespace, page)),
     async getWorker({ params, namespace }) {
       return workerResponse(params.id, await engine.workers.get(namespace, idOrNotFound("wrk", params.id)));
     },
@@ -44,12 +35,11 @@ export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
       const { isNotice } = readWorkerDrain(call.body);
       return setState(isNotice ? "leaving" : "draining")(call);
     },
-  };
+  });
 }
 
 function workerResponse(id: string, worker: WorkerView | null): ApiResponse {
-  if (worker === null) throw notFound(`There is no worker ${id}; workers that have left are not listed.`);
-  return { status: 200, body: toWorkerJson(worker) };
+  return ok(toWorkerJson(found(worker, `There is no worker ${id}; workers that have left are not listed.`)));
 }
 
 function toWorkerJson(worker: WorkerView): Worker {
@@ -68,5 +58,31 @@ function toWorkerJson(worker: WorkerView): Worker {
     in_process: worker.isInProcess,
     started_at: timestamp(worker.startedAt),
     heartbeat_at: timestamp(worker.heartbeatAt),
+  };
+}
+
+const taskList = listOf("tasks", toTaskJson, readAnyName);
+
+export function taskHandlers({ engine }: ApiOptions) {
+  return handlers({
+    listTasks: ({ query, namespace }) => taskList(query, [namespace], (page) => engine.tasks.list(namespace, page)),
+    async getTask({ params, namespace }) {
+      const name = readAnyName(params.name);
+      const task = name === null ? null : await engine.tasks.get(namespace, name);
+      const unknown = `There is no task ${JSON.stringify(params.name)}: no worker serves it, and no job or run names it.`;
+      return ok(toTaskJson(found(task, unknown)));
+    },
+  });
+}
+
+function toTaskJson({ name, workers, slots, queues, hasJobs, expectedMs, defaults }: TaskView): TaskInfo {
+  return {
+    name,
+    workers,
+    slots,
+    queues: [...queues],
+    has_jobs: hasJobs,
+    defaults,
+    expected_ms: expectedMs,
   };
 }

@@ -96,8 +96,8 @@ function read(name: OptionName, given: Given | null, cwd: string, problems: Erro
   const option: Option<unknown> = options[name];
   const value = given === null ? option.default : option.kind.read(given.raw);
   if (value === undefined && given !== null) {
-    const shown = JSON.stringify(option.secret && typeof given.raw === "string" ? maskUrl(given.raw) : given.raw);
-    problems.push(problem(name, `must be ${option.kind.expects}, not ${shown} (from ${given.origin})`));
+    const written = JSON.stringify(option.secret && typeof given.raw === "string" ? maskUrl(given.raw) : given.raw);
+    problems.push(problem(name, `must be ${option.kind.expects}, not ${written} (from ${given.origin})`));
   }
   return option.path && typeof value === "string" && !isAbsolute(value) ? resolve(given?.folder ?? cwd, value) : value;
 }
@@ -192,63 +192,88 @@ function readConfigFile(cwd: string, named: string | undefined): ConfigFile | nu
 
 /** Rules over several options, checked when each value is valid. */
 function crossFieldProblems(config: Config): ErrorItem[] {
-  const problems: ErrorItem[] = [];
-  if (!isLoopback(config.host)) {
-    problems.push(
-      problem(
-        "host",
-        `${config.host} can be reached from other machines, and this version has no authentication: use 127.0.0.1, ::1 or localhost`,
-      ),
-    );
-  }
-  if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
-    problems.push(
-      problem("databaseDirectUrl", "is the address behind the pooler in database_url: set database_url as well"),
-    );
-  }
-  if (config.roles.length < options.roles.default.length) {
-    problems.push(
-      problem("roles", "cannot be chosen in this version, where every node has all roles: leave roles out"),
-    );
-  }
-  return [...problems, ...(config.coordinator === "etcd" ? etcdProblems(config) : unusedEtcd(config))];
+  const { host, databaseUrl, databaseDirectUrl, roles, coordinator, etcdEndpoints, shardLease } = config;
+  const usesEtcd = coordinator === "etcd";
+  const rules: readonly (readonly [isBroken: boolean, name: OptionName, detail: string])[] = [
+    [
+      !isLoopback(host),
+      "host",
+      `${host} can be reached from other machines, and this version has no authentication: use 127.0.0.1, ::1 or localhost`,
+    ],
+    [
+      databaseDirectUrl !== null && databaseUrl === null,
+      "databaseDirectUrl",
+      "is the address behind the pooler in database_url: set database_url as well",
+    ],
+    [
+      roles.length < options.roles.default.length,
+      "roles",
+      "cannot be chosen in this version, where every node has all roles: leave roles out",
+    ],
+    [usesEtcd && etcdEndpoints === null, "etcdEndpoints", "is missing: coordinator etcd needs the addresses of etcd"],
+    [
+      usesEtcd && databaseUrl === null,
+      "coordinator",
+      "etcd is for several nodes, and an embedded database has only one: set database_url as well, or leave coordinator out",
+    ],
+    [
+      usesEtcd && (shardLease < MIN_ETCD_LEASE_MS || shardLease % 1_000 !== 0),
+      "shardLease",
+      `${formatDuration(shardLease)} is not possible with etcd, whose leases have whole seconds and at least 2: use 2s or more, such as 5s`,
+    ],
+    [
+      // An operator who names etcd servers expects them to be used.
+      !usesEtcd && etcdEndpoints !== null,
+      "etcdEndpoints",
+      "are not used with coordinator postgres: set coordinator to etcd, or leave them out",
+    ],
+  ];
+  return rules.flatMap(([isBroken, name, detail]) => (isBroken ? [problem(name, detail)] : []));
 }
 
 /** etcd leases have whole seconds, and with the default settings of etcd at least these. */
 const MIN_ETCD_LEASE_MS = 2_000;
 
-function etcdProblems({ etcdEndpoints, databaseUrl, shardLease }: Config): ErrorItem[] {
-  const problems: ErrorItem[] = [];
-  if (etcdEndpoints === null) {
-    problems.push(problem("etcdEndpoints", "is missing: coordinator etcd needs the addresses of etcd"));
-  }
-  if (databaseUrl === null) {
-    problems.push(
-      problem(
-        "coordinator",
-        "etcd is for several nodes, and an embedded database has only one: set database_url as well, or leave coordinator out",
-      ),
-    );
-  }
-  if (shardLease < MIN_ETCD_LEASE_MS || shardLease % 1_000 !== 0) {
-    problems.push(
-      problem(
-        "shardLease",
-        `${formatDuration(shardLease)} is not possible with etcd, whose leases have whole seconds and at least 2: use 2s or more, such as 5s`,
-      ),
-    );
-  }
-  return problems;
-}
-
-/** An operator who names etcd servers expects them to be used. */
-function unusedEtcd({ etcdEndpoints }: Config): ErrorItem[] {
-  if (etcdEndpoints === null) return [];
-  return [
-    problem("etcdEndpoints", "are not used with coordinator postgres: set coordinator to etcd, or leave them out"),
-  ];
-}
-
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** One line of `carillon server config`. */
+export interface SettingView {
+  readonly key: string;
+  /** For output: secrets are masked, durations are in their written form. */
+  readonly value: unknown;
+  readonly origin: string;
+  readonly variable: string;
+  readonly flag: string;
+  readonly doc: string;
+}
+
+export function describeConfig({ config, origins }: ResolvedConfig): SettingView[] {
+  return optionNames.map((name) => ({
+    key: fileKey(name),
+    value: shown(name, config[name]),
+    origin: origins[name],
+    variable: envName(name),
+    flag: flagName(name),
+    doc: options[name].doc,
+  }));
+}
+
+/** The help text of a flag: its meaning, its choices and its default. */
+export function settingHelp(name: OptionName): string {
+  const { doc, kind, default: defaultValue }: Option<unknown> = options[name];
+  const value = shown(name, defaultValue);
+  const choices = kind.choices === undefined ? [] : [kind.choices.join(", ")];
+  const without = value === null ? [] : [`default: ${Array.isArray(value) ? value.join(",") : text(value)}`];
+  const notes = [...choices, ...without];
+  return notes.length === 0 ? doc : `${doc} (${notes.join("; ")})`;
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function shown(name: OptionName, value: unknown): unknown {
+  const option: Option<unknown> = options[name];
+  if (option.secret && typeof value === "string") return maskUrl(value);
+  return option.kind.show === undefined ? value : option.kind.show(value);
 }

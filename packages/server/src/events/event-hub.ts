@@ -87,11 +87,7 @@ export class EventHub {
   };
 
   /** For events of any node. */
-  take(publicEvent: PublicEvent): void {
-    this.#store(publicEvent);
-  }
-
-  #store(publicEvent: PublicEvent | typeof lost): void {
+  take(publicEvent: PublicEvent | typeof lost): void {
     if (!this.#isAwake) return;
     this.#ring.add(publicEvent);
     if (this.#streams.size > 0) this.#feedTimer ??= this.#options.timers.setTimeout(this.#feed, this.#limits.gatherMs);
@@ -105,7 +101,7 @@ export class EventHub {
 
   /** Events of other nodes were lost on the way: open and reconnecting streams get a reset. */
   missed(): void {
-    this.#store(lost);
+    this.take(lost);
   }
 
   /** Throws overloaded when there are too many streams. */

@@ -1,3 +1,5 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
 export interface MetricDeclaration {
   readonly type: "counter" | "gauge" | "histogram";
   /** Labels with a bounded number of values: one per run, task or caller would grow with use. */
@@ -159,3 +161,57 @@ export const metricCatalogue: Readonly<Record<MetricName, MetricDeclaration>> = 
   {},
   ...Object.values(metricAreas),
 ) as Record<MetricName, MetricDeclaration>;
+
+/** Creates the metrics of the catalogue, which alone has their names, labels and help texts. */
+export class DeclaredMetrics {
+  readonly #registry: Registry;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  counter<Name extends NameOf<"counter">>(name: Name): Counter<LabelOf<Name>> {
+    return new Counter<LabelOf<Name>>(this.#configuration(name));
+  }
+
+  gauge<Name extends NameOf<"gauge">>(name: Name): Gauge<LabelOf<Name>> {
+    return new Gauge<LabelOf<Name>>(this.#configuration(name));
+  }
+
+  histogram<Name extends NameOf<"histogram">>(name: Name): Histogram<LabelOf<Name>> {
+    const { buckets = [] } = metricCatalogue[name];
+    return new Histogram<LabelOf<Name>>({ ...this.#configuration(name), buckets: [...buckets] });
+  }
+
+  /** A gauge that `set` updates at each scrape. */
+  watch<Name extends NameOf<"gauge">>(name: Name, set: (series: Gauge<LabelOf<Name>>) => void): void {
+    const series = new Gauge<LabelOf<Name>>({
+      ...this.#configuration(name),
+      registers: [],
+      collect() {
+        set(this);
+      },
+    });
+    this.#registry.registerMetric(series);
+  }
+
+  /** A counter whose `total` is kept elsewhere and read at each scrape. */
+  follow(name: NameOf<"counter">, total: () => number): void {
+    let last = 0;
+    const series = new Counter({
+      ...this.#configuration(name),
+      registers: [],
+      collect() {
+        const now = total();
+        this.inc(now - last);
+        last = now;
+      },
+    });
+    this.#registry.registerMetric(series);
+  }
+
+  #configuration<Name extends MetricName>(name: Name) {
+    const { help, labels } = metricCatalogue[name];
+    return { name, help, labelNames: labels as readonly LabelOf<Name>[], registers: [this.#registry] };
+  }
+}

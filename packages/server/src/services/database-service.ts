@@ -12,7 +12,7 @@ import {
 import type { Logger } from "pino";
 import { EmbeddedPostgresService } from "./embedded-postgres-service.js";
 import { logDatabaseEvent } from "./event-log.js";
-import type { NodeContext, Service } from "./service.js";
+import { HoldingService, type NodeContext, type Service } from "./service.js";
 
 /** The connection options of this configuration; the URL is that of the embedded database if none is configured. */
 export function databaseOptions(
@@ -39,34 +39,23 @@ export function databaseOptions(
 const LOG_AGAIN_MS = 5_000;
 
 /** Opens the connections as soon as the database answers. When the database is lost later, the connections reconnect. */
-export class DatabaseService implements Service {
+export class DatabaseService extends HoldingService<Database> {
   readonly name = "database";
   readonly #context: NodeContext;
   readonly #url: () => string;
   readonly #onEvent: ((event: DatabaseEvent) => void) | undefined;
-  #database: Database | null = null;
 
   constructor(context: NodeContext, url: () => string, onEvent?: (event: DatabaseEvent) => void) {
+    super();
     this.#context = context;
     this.#url = url;
     this.#onEvent = onEvent;
   }
 
-  /** Null while it is closed. */
-  get opened(): Database | null {
-    return this.#database;
-  }
-
-  get database(): Database {
-    if (this.#database === null) throw new Error("The database was used before it was opened.");
-    return this.#database;
-  }
-
-  async start(): Promise<void> {
-    if (this.#database !== null) return;
+  protected acquire(): Promise<Database> {
     const { config, logger, stopping } = this.#context;
     const logged = { message: "", leftMs: 0 };
-    this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url(), this.#onEvent), {
+    return waitForDatabase(databaseOptions(this.#context, this.#url(), this.#onEvent), {
       deadlineMs: config.databaseConnectTimeout,
       signal: stopping,
       onWait: (message, leftMs) => {
@@ -78,10 +67,8 @@ export class DatabaseService implements Service {
     });
   }
 
-  async stop(): Promise<void> {
-    const database = this.#database;
-    this.#database = null;
-    await database?.close();
+  protected release(database: Database): Promise<void> {
+    return database.close();
   }
 }
 

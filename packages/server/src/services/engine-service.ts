@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
 import { type Database, Engine, type EngineEvent, type EtcdOptions } from "@carillon/engine";
 import type { Config } from "../config/options.js";
-import type { NodeContext, Service } from "./service.js";
+import { EventHub } from "../events/event-hub.js";
+import { EventRelay } from "../events/event-relay.js";
+import { HoldingService, type NodeContext } from "./service.js";
 
 export interface EngineServiceOptions {
   readonly database: () => Database;
@@ -11,29 +14,18 @@ export interface EngineServiceOptions {
   readonly onEvent: (event: EngineEvent) => void;
 }
 
-export class EngineService implements Service {
+export class EngineService extends HoldingService<Engine> {
   readonly name = "engine";
   readonly #context: NodeContext;
   readonly #options: EngineServiceOptions;
-  #engine: Engine | null = null;
 
   constructor(context: NodeContext, options: EngineServiceOptions) {
+    super();
     this.#context = context;
     this.#options = options;
   }
 
-  /** Null while it is stopped. */
-  get started(): Engine | null {
-    return this.#engine;
-  }
-
-  get engine(): Engine {
-    if (this.#engine === null) throw new Error("The engine was used before it was started.");
-    return this.#engine;
-  }
-
-  async start(): Promise<void> {
-    if (this.#engine !== null) return;
+  protected async acquire(): Promise<Engine> {
     const { config, version } = this.#context;
     const database = this.#options.database();
     const engine = new Engine({
@@ -54,13 +46,11 @@ export class EngineService implements Service {
       },
     });
     await engine.start();
-    this.#engine = engine;
+    return engine;
   }
 
-  async stop(): Promise<void> {
-    const engine = this.#engine;
-    this.#engine = null;
-    await engine?.stop();
+  protected release(engine: Engine): Promise<void> {
+    return engine.stop();
   }
 }
 
@@ -68,4 +58,35 @@ export class EngineService implements Service {
 function etcdOf({ coordinator, etcdEndpoints, etcdPrefix }: Config): { etcd?: EtcdOptions } {
   if (coordinator !== "etcd" || etcdEndpoints === null) return {};
   return { etcd: { endpoints: etcdEndpoints, prefix: etcdPrefix } };
+}
+
+const ports = { clock: systemClock, timers: systemTimers };
+
+/** The event streams of this node, with the events of all nodes. */
+export class EventsService extends HoldingService<EventRelay> {
+  readonly name = "events";
+  readonly hub: EventHub;
+  readonly #node = randomBytes(6).toString("hex");
+  readonly #database: () => Database;
+
+  constructor(database: () => Database) {
+    super();
+    this.#database = database;
+    this.hub = new EventHub({ node: this.#node, now: () => this.#database().clock.now(), ...ports });
+  }
+
+  protected async acquire(): Promise<EventRelay> {
+    const relay = new EventRelay({ hub: this.hub, database: this.#database(), node: this.#node, ...ports });
+    relay.start();
+    return relay;
+  }
+
+  override stop(): Promise<void> {
+    this.hub.stop();
+    return super.stop();
+  }
+
+  protected release(relay: EventRelay): Promise<void> {
+    return relay.stop();
+  }
 }

@@ -49,7 +49,7 @@ export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<
   const group = new ServiceGroup("database", services);
   try {
     await group.start();
-    return await migrateWithLog(database.database, logger, { dryRun });
+    return await migrateWithLog(database.required, logger, { dryRun });
   } finally {
     await group.stop();
     removeGuard();

@@ -4,14 +4,13 @@ import type { Config } from "../config/options.js";
 import { createMetrics } from "../metrics/metrics.js";
 import { ApiService } from "./api-service.js";
 import { type DatabaseServices, SchemaService, databaseServices } from "./database-service.js";
-import { assertPortFree } from "./port-in-use.js";
-import { EngineService } from "./engine-service.js";
+import { EngineService, EventsService } from "./engine-service.js";
 import { logEngineEvent, runEndLog } from "./event-log.js";
-import { EventsService } from "./events-service.js";
+import { assertPortFree } from "./port-in-use.js";
 import { QueueLoadService } from "./queue-load-service.js";
-import { type NodeContext, nodeTimers, type Service, ServiceGroup } from "./service.js";
+import { type NodeContext, type Service, ServiceGroup, nodeTimers } from "./service.js";
 import { WebhookService } from "./webhook-service.js";
-import { nodeExecutors, payloadFaults, WorkerService } from "./worker-service.js";
+import { WorkerService, nodeExecutors, payloadFaults } from "./worker-service.js";
 
 export interface NodeOptions {
   readonly config: Config;
@@ -45,7 +44,7 @@ export class Node implements Service {
     const context: NodeContext = { config, logger, version, stopping: this.#stopping.signal };
     const metrics = createMetrics({ version });
     const below = databaseServices(context, metrics.databaseEvent);
-    const database = () => below.database.database;
+    const database = () => below.database.required;
     const events = new EventsService(database);
     metrics.watchStreams(() => events.hub);
     const logRunEnd = dev ? runEndLog(logger, () => nodeTimers.monotonic()) : null;
@@ -60,17 +59,17 @@ export class Node implements Service {
         logRunEnd?.(event);
       },
     });
-    metrics.watchNode({ engine: () => engine.started?.load ?? null, database: () => loadOf(below.database.opened) });
+    metrics.watchNode({ engine: () => engine.held?.load ?? null, database: () => loadOf(below.database.held) });
     const executors = nodeExecutors(config, process.env, () => (api.url === "" ? null : api.url));
-    const worker = new WorkerService(context, () => engine.engine, executors);
+    const worker = new WorkerService(context, () => engine.required, executors);
     const webhooks = new WebhookService(context, {
-      engine: () => engine.engine,
+      engine: () => engine.required,
       now: () => database().clock.now(),
       onDelivery: metrics.webhookDelivery,
     });
     const api = new ApiService(context, {
-      engine: () => engine.engine,
-      workers: () => engine.engine.workerApi,
+      engine: () => engine.required,
+      workers: () => engine.required.workerApi,
       database,
       metrics: () => metrics,
       events: events.hub,
@@ -87,7 +86,7 @@ export class Node implements Service {
       engine,
       worker,
       webhooks,
-      new QueueLoadService(context, () => engine.engine, metrics.exportLoads),
+      new QueueLoadService(context, () => engine.required, metrics.exportLoads),
       events,
       api,
     ];
@@ -120,7 +119,7 @@ export class Node implements Service {
       url: this.#api.url,
       dataDir: server === undefined ? null : this.#context.config.dataDir,
       postgres: {
-        version: this.#below.database.database.server.version,
+        version: this.#below.database.required.server.version,
         port: server?.port ?? null,
         adopted: server?.adopted ?? false,
       },

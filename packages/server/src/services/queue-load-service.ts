@@ -1,6 +1,6 @@
 import { systemTimers } from "@carillon/core";
 import type { Engine } from "@carillon/engine";
-import type { QueueLoad, ExportLoads } from "../metrics/queue-metrics.js";
+import type { ExportLoads, QueueLoad } from "../metrics/metrics.js";
 import type { NodeContext, Service } from "./service.js";
 
 const intervalMs = 10_000;

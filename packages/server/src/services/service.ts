@@ -12,6 +12,37 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** A service that holds one thing from its start to its stop. */
+export abstract class HoldingService<Held> implements Service {
+  abstract readonly name: string;
+  #held: Held | null = null;
+
+  /** Null while the service is stopped. */
+  get held(): Held | null {
+    return this.#held;
+  }
+
+  /** For callers that run only while the service does. */
+  get required(): Held {
+    if (this.#held === null) throw new Error(`The service ${this.name} was used before it was started.`);
+    return this.#held;
+  }
+
+  async start(): Promise<void> {
+    this.#held ??= await this.acquire();
+  }
+
+  async stop(): Promise<void> {
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null) await this.release(held);
+  }
+
+  protected abstract acquire(): Promise<Held | null>;
+
+  protected abstract release(held: Held): Promise<void>;
+}
+
 /** The parameters that every service of a node gets. */
 export interface NodeContext {
   readonly config: Config;

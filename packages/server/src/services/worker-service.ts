@@ -4,25 +4,25 @@ import { createExecutorHost, emailExecutor, httpExecutor } from "@carillon/execu
 import { type Executor, LocalTransport, type PayloadFault, Worker, builtInTasks } from "@carillon/worker";
 import type { Config } from "../config/options.js";
 import { workerLog } from "./event-log.js";
-import { type NodeContext, nodeTimers, type Service } from "./service.js";
+import { HoldingService, type NodeContext, nodeTimers } from "./service.js";
 
 /** The worker inside the node: the built-in tasks, and the executors that need no other program. */
-export class WorkerService implements Service {
+export class WorkerService extends HoldingService<Worker> {
   readonly name = "worker";
   readonly #context: NodeContext;
   readonly #engine: () => Engine;
   readonly #executors: readonly Executor[];
-  #worker: Worker | null = null;
 
   constructor(context: NodeContext, engine: () => Engine, executors: readonly Executor[]) {
+    super();
     this.#context = context;
     this.#engine = engine;
     this.#executors = executors;
   }
 
-  async start(): Promise<void> {
+  protected async acquire(): Promise<Worker | null> {
     const { config, logger } = this.#context;
-    if (this.#worker !== null || config.workerSlots === 0) return;
+    if (config.workerSlots === 0) return null;
     const engine = this.#engine();
     const worker = new Worker({
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
@@ -34,13 +34,11 @@ export class WorkerService implements Service {
       onEvent: workerLog(logger, { monotonic: () => nodeTimers.monotonic(), stacks: false }),
     });
     await worker.start();
-    this.#worker = worker;
+    return worker;
   }
 
-  async stop(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = null;
-    await worker?.stop(this.#context.config.shutdownGracePeriod);
+  protected async release(worker: Worker): Promise<void> {
+    await worker.stop(this.#context.config.shutdownGracePeriod);
   }
 }
 

@@ -6,6 +6,26 @@ export function notFound(detail: string): CarillonError {
   return new CarillonError("not_found", detail);
 }
 
+/** The thing that a call names. Throws not_found with this detail for null. */
+export function found<Thing>(thing: Thing | null, detail: string): Thing {
+  if (thing === null) throw notFound(detail);
+  return thing;
+}
+
+/** One part of a request is invalid; `pointer` names it, as in "?status". */
+export function refused(pointer: string, code: ErrorCode, detail: string): CarillonError {
+  return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
+}
+
+/** Adds the name of the parameter to a parser's error. */
+export function parsed<Value>(pointer: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof CarillonError ? refused(pointer, error.code, error.message) : error;
+  }
+}
+
 /** The caller has used up its quota; nothing was done. */
 export class QuotaExceeded extends CarillonError {
   readonly retryAfterSeconds: number;
@@ -66,37 +86,27 @@ interface Classified {
 
 function classify(error: unknown): Classified {
   if (error instanceof CarillonError) return { code: error.code, detail: error.message, items: error.items };
-  const known = frameworkProblems.get(frameworkCode(error));
-  if (known !== undefined) return { ...known, items: [] };
+  const [code, detail = ""] = frameworkProblems.get(frameworkCode(error)) ?? [];
+  if (code !== undefined) return { code, detail, items: [] };
   if (isClientFault(error)) return { code: "bad_request", detail: "The request could not be read.", items: [] };
   return { code: "internal", detail: "", items: [] };
 }
 
-const frameworkProblems: ReadonlyMap<string, { code: ErrorCode; detail: string }> = new Map([
-  [
-    "FST_ERR_CTP_INVALID_MEDIA_TYPE",
-    {
-      code: "unsupported_media_type",
-      detail: "Send the body as JSON, with the header Content-Type: application/json.",
-    },
-  ],
-  [
-    "FST_ERR_CTP_BODY_TOO_LARGE",
-    { code: "payload_too_large", detail: `The body is larger than ${limits.bodyBytes} bytes.` },
-  ],
-  [
-    "FST_ERR_CTP_INVALID_CONTENT_LENGTH",
-    { code: "bad_request", detail: "The length of the body differs from Content-Length." },
-  ],
-  ["FST_ERR_MAX_PARAM_LENGTH", { code: "not_found", detail: "A part of the address is longer than any name." }],
-  [
-    "FST_ERR_BAD_URL",
-    {
-      code: "bad_request",
-      detail: "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
-    },
-  ],
-]);
+const frameworkProblems = new Map<string, readonly [code: ErrorCode, detail: string]>(
+  Object.entries({
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+      "unsupported_media_type",
+      "Send the body as JSON, with the header Content-Type: application/json.",
+    ],
+    FST_ERR_CTP_BODY_TOO_LARGE: ["payload_too_large", `The body is larger than ${limits.bodyBytes} bytes.`],
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["bad_request", "The length of the body differs from Content-Length."],
+    FST_ERR_MAX_PARAM_LENGTH: ["not_found", "A part of the address is longer than any name."],
+    FST_ERR_BAD_URL: [
+      "bad_request",
+      "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
+    ],
+  } as const),
+);
 
 /** Fastify's own errors carry a code; matching on their text would break with any release. */
 function frameworkCode(error: unknown): string {

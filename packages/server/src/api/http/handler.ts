@@ -50,10 +50,31 @@ export interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export function ok(body: unknown): ApiResponse {
+  return { status: 200, body };
+}
+
+type Versioned = Readonly<Record<string, unknown>> & { readonly version: number };
+
+/** A resource that callers change: its ETag is the version that their If-Match requires. */
+export function okWithVersion(body: Versioned): ApiResponse {
+  return { ...ok(body), headers: { ETag: `"v${body.version}"` } };
+}
+
+/** The response of a call that created the resource in `shown`. */
+export function createdResponse(location: string, shown: ApiResponse): ApiResponse {
+  return { ...shown, status: 201, headers: { ...shown.headers, Location: location } };
+}
+
 export type Handler<Op extends Operation> = (call: Call<Op>) => ApiResponse | Promise<ApiResponse>;
 
 /** One handler for each declared operation: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
+
+/** Some of the handlers: each takes exactly the calls of the operation that it is named after. */
+export function handlers<Id extends OperationId>(own: Pick<Handlers, Id>): Pick<Handlers, Id> {
+  return own;
+}
 
 /** The caller's trace, as the parent of what the call creates. */
 export function traceOf({ trace }: { readonly trace?: TraceContext }): TracePlace {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { limits } from "@carillon/contract";
-import { CarillonError, canonicalUuid } from "@carillon/core";
+import { canonicalUuid } from "@carillon/core";
 import type { Page, PageRequest } from "@carillon/engine";
+import { refused } from "./errors.js";
+import { type ApiResponse, ok } from "./handler.js";
 
 /**
  * A page token is the position of the last row in its list (mostly the row's id), bound to the list and its filter: a token of another
@@ -19,14 +21,10 @@ function readPageToken(token: string, list: unknown, readPosition: ReadPosition 
   const dot = text.indexOf(".");
   const mark = text.slice(0, Math.max(dot, 0));
   const position = dot === -1 ? null : readPosition(text.slice(dot + 1));
-  if (position === null) throw refused("must be a next_page_token of this list");
-  if (mark !== fingerprint(list)) throw refused("belongs to a list with another filter; leave it out");
+  if (position === null) throw refused("?page_token", "page_token_invalid", "must be a next_page_token of this list");
+  if (mark !== fingerprint(list))
+    throw refused("?page_token", "page_token_invalid", "belongs to a list with another filter; leave it out");
   return position;
-}
-
-function refused(detail: string): CarillonError {
-  const [pointer, code] = ["?page_token", "page_token_invalid"] as const;
-  return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
 }
 
 /** `list` holds everything that determines the rows; callers write its members in a fixed order. */
@@ -50,6 +48,19 @@ export function pageRequest(query: PageQuery, list: readonly unknown[], readPosi
 
 export function nextPageToken({ next }: Page<unknown>, list: readonly unknown[]): string | null {
   return next === null ? null : pageTokenOf(next, list);
+}
+
+/** Responds with one page of a list: `name` is its field, `scope` is everything else that determines its rows. */
+export function listOf<Row>(name: string, toJson: (row: Row) => unknown, readPosition?: ReadPosition) {
+  return async (
+    query: PageQuery,
+    scope: readonly unknown[],
+    load: (page: PageRequest) => Promise<Page<Row>>,
+  ): Promise<ApiResponse> => {
+    const list = [name, ...scope];
+    const page = await load(pageRequest(query, list, readPosition));
+    return ok({ [name]: page.rows.map((row) => toJson(row)), next_page_token: nextPageToken(page, list) });
+  };
 }
 
 /** The part of `list` that names the order: a token of one order is refused in another. */

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { describeConfig } from "../../../src/config/describe.js";
-import { maskUrl, resolveConfig } from "../../../src/config/resolve.js";
+import { describeConfig, maskUrl, resolveConfig } from "../../../src/config/resolve.js";
 
 const resolved = resolveConfig({
   flags: { databaseUrl: "postgres://app:s3cret@db:5432/carillon" },

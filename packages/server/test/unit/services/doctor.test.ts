@@ -1,7 +1,7 @@
 import type { EtcdStatus } from "@carillon/engine";
 import { describe, expect, it } from "vitest";
-import { checkSkew } from "../../../src/services/doctor/check-database.js";
 import { checkEtcd, checkNodeVersion, checkZoneData, judgeSpace } from "../../../src/services/doctor/checks.js";
+import { checkSkew } from "../../../src/services/doctor/doctor.js";
 
 const MB = 1024 * 1024;
 
