@@ -1,4 +1,4 @@
-// Writes packages/client/src/routes.ts from the operations that name a method of the client: what the client must know at run time,
+// Writes packages/client/src/generated/routes.ts from the operations that name a method of the client: what the client must know at run time,
 // so that it need not load the schemas. With --check, says whether the committed file is current.
 import { operations } from "../../packages/contract/dist/index.js";
 import { publish } from "./publish.mjs";
@@ -13,7 +13,7 @@ function renderRoutes() {
   const { "": alone = [], ...named } = Object.fromEntries(groups);
   return [
     "// Made by scripts/generate/client.mjs from the operations in packages/contract. Do not edit.",
-    'import type { Route } from "./methods.js";',
+    'import type { Route } from "../methods.js";',
     "",
     "export const routes = {",
     ...Object.entries(named).flatMap(([group, methods]) => [`  ${group}: {`, ...linesOf(methods, "    "), "  },"]),
@@ -42,4 +42,4 @@ function membersOf(id, { method, path, body, clientBody, query, answers }) {
   ];
 }
 
-publish(import.meta.url, "packages/client/src/routes.ts", renderRoutes());
+publish(import.meta.url, "packages/client/src/generated/routes.ts", renderRoutes());

@@ -2,8 +2,7 @@ import type { Client } from "@carillon/client";
 import type { JobExplanation, RunExplanation } from "@carillon/contract";
 import type { Invocation } from "./command.js";
 import type { Io } from "./io.js";
-import { outputForm, renderJson, visibleWarnings } from "./output.js";
-import { renderFields } from "./table.js";
+import { outputForm, renderFields, renderJson, visibleWarnings } from "./output.js";
 import { shellWord } from "./undo.js";
 
 /** A run may wait for a run that waits for a run: the printed chain ends here. */

@@ -1,9 +1,7 @@
-import { type ExitCode, ExitCode as Codes } from "./exit-codes.js";
-import { failureOf } from "./failure.js";
-import { welcome } from "./help-text.js";
-import { type Io, endQuietlyOnClosedPipe, processIo } from "./io.js";
+import { type ExitCode, ExitCode as Codes, failureOf } from "./exit-codes.js";
+import { buildProgram, helpAsFlag, welcome } from "./program.js";
+import { endQuietlyOnClosedPipe, type Io, processIo } from "./io.js";
 import { packageVersion } from "./package-version.js";
-import { buildProgram, helpAsFlag } from "./program.js";
 
 /** Runs one command line; every way to end is an exit code. */
 export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode> {

@@ -6,8 +6,7 @@ import { type CommandBody, type CommandSpec, type Invocation, requiredArg } from
 import type { ExitCode } from "./exit-codes.js";
 import { listLimit, readJsonArgument, withListLimit } from "./flags.js";
 import type { Io } from "./io.js";
-import { outputForm, printList, printThing, withOutputForm } from "./output.js";
-import type { Column } from "./table.js";
+import { type Column, outputForm, printList, printThing, withOutputForm } from "./output.js";
 import { printNoUndo, printUndo, shellWord } from "./undo.js";
 
 /** How one thing is named on the command line. */

@@ -10,7 +10,7 @@ import type {
 } from "@carillon/contract";
 import { type EventCalls, eventCalls } from "./events.js";
 import { type MethodOf, methodOf, type MethodsOf, methodsOf, type OptionsOf, type Route } from "./methods.js";
-import { routes } from "./routes.js";
+import { routes } from "./generated/routes.js";
 import { type CallOptions, type ClientOptions, createOpenStream, createTransport } from "./transport.js";
 
 /** A job by its id, or by its key written @key. */

@@ -12,10 +12,9 @@ export {
 } from "./bounds.js";
 export { checkValue } from "./check/check-value.js";
 export { Findings } from "./check/findings.js";
-export { checkJsonValue } from "./check/json-value.js";
+export { checkJsonValue } from "./check/read-body.js";
 export { queryInstant } from "./fields.js";
-export { openApiDocument } from "./openapi/document.js";
-export type { Json } from "./openapi/schema-components.js";
+export { type Json, openApiDocument } from "./openapi/document.js";
 export {
   type Answer,
   type AnswerOf,
@@ -62,12 +61,14 @@ export {
   type DeadLetterList,
   type DeadLetterQuery,
   type DeadLetterResult,
+  type ErrorGroup,
+  type ErrorGroupList,
+  type ErrorGroupQuery,
   readDeadLetterAction,
   readDeadLetterQuery,
   type RunWithRedrives,
 } from "./resources/dead-letter.js";
 export type { Callback, RefuseTarget } from "./resources/end-callback.js";
-export type { ErrorGroup, ErrorGroupList, ErrorGroupQuery } from "./resources/error-group.js";
 export type { Event, EventQuery, EventReset, EventType } from "./resources/event.js";
 export type { Forecast, ForecastQuery } from "./resources/forecast.js";
 export {
@@ -147,7 +148,7 @@ export {
   readQueuePause,
   readQueuePurge,
 } from "./resources/queue.js";
-export type { CheckPayload, RequestContext } from "./resources/request-context.js";
+export type { CheckPayload, DefaultsOf, RequestContext, TaskDefaults } from "./resources/request-context.js";
 export {
   readRunBatch,
   readRunCreate,
@@ -175,7 +176,6 @@ export {
   type RunSummary,
   type WaitingOn,
 } from "./resources/run.js";
-export type { DefaultsOf, TaskDefaults } from "./resources/task-defaults.js";
 export type { TaskInfo, TaskInfoList } from "./resources/task.js";
 export {
   type CallbackSecret,

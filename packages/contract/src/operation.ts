@@ -39,16 +39,25 @@ export interface Answer {
 }
 
 /** Another address of the same operation, served but not published. */
-interface Alias {
+export interface Alias {
   readonly path: string;
   /** Its callers use the field names of another system, which the answer then carries too. */
   readonly legacySpelling?: true;
 }
 
-/** The other addresses of a verb beside `/v1/${collection}/{id}:${verb}`. */
-export function verbAliases(collection: string, verb: string): { readonly path: string }[] {
-  const path = `/${collection}/{id}`;
-  return [{ path: `/v1${path}/${verb}` }, { path: `${path}:${verb}` }, { path: `${path}/${verb}` }];
+/** The address of a verb with a slash in place of its colon. */
+const withSlash = (path: string): string => path.replace(/:(?=\w+$)/, "/");
+
+/** The method and the addresses of a verb such as /v1/queues/{name}:pause. */
+export function verb<const Path extends string>(path: Path) {
+  return { method: "POST", path, aliases: [{ path: withSlash(path) }] } as const;
+}
+
+/** The same of a verb that is also served without the version; `more` are further aliases. */
+export function unversionedVerb<const Path extends string>(path: Path, more: readonly Alias[] = []) {
+  const short = path.replace("/v1", "");
+  const aliases = [...[withSlash(path), short, withSlash(short)].map((alias) => ({ path: alias })), ...more];
+  return { method: "POST", path, aliases } as const;
 }
 
 /** One call of the API, declared once: the router, the checks, the OpenAPI document, the docs page and the client read it. */
@@ -158,9 +167,9 @@ export const filterErrors = [
   "path_not_searchable",
   "instant_invalid",
 ] as const satisfies Codes;
-/** The answer and the errors of a call that gets one resource. */
-export function singleAnswer<Schema extends TSchema>(schema: Schema, description: string) {
-  return { answers: { 200: { description, schema } }, errors: getErrors } as const;
+/** The answer of a call that has only this one, and its errors: by default those of a call that gets one resource. */
+export function singleAnswer<Schema extends TSchema>(schema: Schema, description: string, errors: Codes = getErrors) {
+  return { answers: { 200: { description, schema } }, errors } as const;
 }
 /** The same of a call that lists many, page by page. */
 export function pageAnswer<Schema extends TSchema>(schema: Schema) {

@@ -8,10 +8,11 @@ import {
   discardDeadLetter,
   discardDeadLetters,
   getDeadLetter,
+  getErrorGroup,
   listDeadLetters,
+  listErrorGroups,
   redriveDeadLetters,
 } from "./resources/dead-letter.js";
-import { getErrorGroup, listErrorGroups } from "./resources/error-group.js";
 import { streamEvents } from "./resources/event.js";
 import { getForecast } from "./resources/forecast.js";
 import { createJob, createJobs } from "./resources/job-create.js";

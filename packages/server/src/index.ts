@@ -1,6 +1,6 @@
 export { examine } from "./services/doctor/doctor.js";
 export type { Finding } from "./services/doctor/checks.js";
-export { type SupervisedPostgres, startSupervisedPostgres } from "./services/embedded-postgres-service.js";
+export { type SupervisedPostgres, startSupervisedPostgres } from "./services/database-service.js";
 export { migrateDatabase } from "./services/migrate-database.js";
 export { Node, type NodeFacts, type NodeOptions } from "./services/node.js";
 export { type Runnable, runNode, type RunNodeOptions } from "./services/run-node.js";

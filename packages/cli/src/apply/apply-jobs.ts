@@ -1,13 +1,12 @@
 import type { Client } from "@carillon/client";
-import { type Invocation, flagOption } from "../command.js";
+import { flagOption, type Invocation } from "../command.js";
 import { ExitCode, exitCodeOfStatus } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { outputForm, renderRows, visibleWarnings } from "../output.js";
+import { outputForm, painter, plainText, renderRows, visibleWarnings } from "../output.js";
 import { CountLine } from "../progress-line.js";
-import { painter, plainText } from "../table.js";
 import { undoLine, undoOfCancel } from "../undo.js";
-import { type StepResult, executeSteps } from "./carry-out.js";
-import { type Difference, type PlannedStep, planJobs, planPrune } from "./plan.js";
+import { executeSteps, type StepResult } from "./carry-out.js";
+import { type Difference, planJobs, type PlannedStep, planPrune } from "./plan.js";
 import type { DesiredJob } from "./read-jobs.js";
 
 export interface ApplyOptions {

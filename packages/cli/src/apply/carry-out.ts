@@ -1,6 +1,6 @@
 import { ApiError, type Client } from "@carillon/client";
 import { type Job, type JobCreate, type Problem, plainDefinition } from "@carillon/contract";
-import { inParallel } from "../in-parallel.js";
+import { inParallel } from "../client.js";
 import type { PlannedStep } from "./plan.js";
 
 /** Why the server refused a step. */

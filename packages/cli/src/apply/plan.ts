@@ -1,8 +1,7 @@
 import type { Client } from "@carillon/client";
 import { type DefaultsOf, type Job, type JobCreate, maxKeys, plainDefinition, plainRequest } from "@carillon/contract";
 import { CarillonError, isObject } from "@carillon/core";
-import { found } from "../client.js";
-import { inParallel } from "../in-parallel.js";
+import { found, inParallel } from "../client.js";
 import type { DesiredJob } from "./read-jobs.js";
 
 /** What applying the files does to one job. */

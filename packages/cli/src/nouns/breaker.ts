@@ -1,6 +1,6 @@
 import type { Breaker } from "@carillon/contract";
 import type { Commands } from "../command.js";
-import { type Column, fieldColumns, renderFields } from "../table.js";
+import { type Column, fieldColumns, renderFields } from "../output.js";
 import { changeCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 
 const columns: readonly Column<Breaker>[] = [

@@ -5,8 +5,7 @@ import { type CalendarCheck, checkCalendar } from "@carillon/core";
 import { type Commands, type CommandSpec, numberOption, requiredArg } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { readFileText, wholeNumber } from "../flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output.js";
-import { type Column, renderFields, renderTable } from "../table.js";
+import { type Column, outputForm, renderFields, renderJson, renderTable, withOutputForm } from "../output.js";
 import { shellWord } from "../undo.js";
 import { applyCommand, deleteCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 

@@ -17,8 +17,7 @@ import { type Commands, type Invocation, requiredArg, textOption } from "../comm
 import { ExitCode } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, visibleWarnings, withOutputForm } from "../output.js";
-import { type Column, renderTable } from "../table.js";
+import { type Column, outputForm, renderJson, renderTable, visibleWarnings, withOutputForm } from "../output.js";
 
 /** Without jitter the id of the job plays no part. */
 const noJob: ScheduleContext = { jobId: "" };

@@ -11,7 +11,7 @@ import type { Io } from "../io.js";
 import { tasksPath } from "../load-tasks.js";
 import { type Companion, runNodeProcess } from "../node-process.js";
 import { packageVersion } from "../package-version.js";
-import { painter } from "../table.js";
+import { painter } from "../output.js";
 
 export const dev: CommandBody = {
   define: (target) =>

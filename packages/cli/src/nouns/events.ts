@@ -2,8 +2,7 @@ import type { Event } from "@carillon/contract";
 import { type Commands, numberOption, textFields } from "../command.js";
 import { wholeNumber } from "../flags.js";
 import { jobName, withJobOption } from "../job-flags.js";
-import { outputForm, renderNext } from "../output.js";
-import { plainText } from "../table.js";
+import { outputForm, plainText, renderNext } from "../output.js";
 import { type Call, serverCommand } from "../verbs.js";
 
 export const eventCommands: Commands = {

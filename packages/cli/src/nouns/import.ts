@@ -17,8 +17,7 @@ import {
 import { ExitCode, usageError } from "../exit-codes.js";
 import { readFileText } from "../flags.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output.js";
-import { type Column, renderTable } from "../table.js";
+import { type Column, outputForm, renderJson, renderTable, withOutputForm } from "../output.js";
 
 const importCrontab: CommandSpec = {
   summary: "create jobs from the lines of a crontab",

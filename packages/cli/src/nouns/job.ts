@@ -15,8 +15,7 @@ import {
   withRunFilter,
 } from "../flags.js";
 import { job as subject, jobRequest, withJobChangeFlags, withJobFlags } from "../job-flags.js";
-import { outputForm, printList, printThing } from "../output.js";
-import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, outputForm, printList, printThing, renderFields } from "../output.js";
 import { hasEnded, pauseFlags, printNoUndo, printUndo, undoOfCancel } from "../undo.js";
 import {
   type Call,
@@ -247,7 +246,7 @@ export const jobCommands: Commands = {
   backfill: {
     summary: "run a job for times of the past",
     changes: true,
-    load: async () => (await import("./job-backfill.js")).jobBackfill,
+    load: async () => (await import("./backfill.js")).jobBackfill,
   },
   cancel: changeCommand(job, {
     summary: "end a job for good",

@@ -1,5 +1,5 @@
 import type { Client } from "@carillon/client";
-import type { Limit, LimitQuery } from "@carillon/contract";
+import type { Limit, LimitQuery, Namespace } from "@carillon/contract";
 import { limitKinds, limitScopes, maxLimit, present } from "@carillon/core";
 import { Option } from "commander";
 import { found, serverAddress } from "../client.js";
@@ -7,9 +7,7 @@ import { type Commands, type Invocation, numberOption, textFields, textOption } 
 import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { outputForm, printThing, renderJson, renderRows } from "../output.js";
-import { type OwnLimits, ownLimitFields } from "../own-limits.js";
-import { type Column, renderFields } from "../table.js";
+import { type Column, outputForm, printThing, renderFields, renderJson, renderRows } from "../output.js";
 import { printUndo, shellWord, undoLine } from "../undo.js";
 import { type Call, listCommand, serverCommand, type Subject } from "../verbs.js";
 
@@ -269,4 +267,15 @@ const nothingToSet = (): CliError => usageError("Give the new limit: --limit <nu
 function zeroRefused(owner: LimitOwner): CliError {
   const instead = owner.of === "queue" ? ` To let nothing start: carillon queue pause ${shellWord(owner.name)}.` : "";
   return usageError(`The limit of a ${owner.of} must be a whole number from 1 to ${maxLimit}.${instead}`);
+}
+
+/** The limits that a queue or a namespace has itself. */
+type OwnLimits = Pick<Namespace, "concurrency" | "rate_limit">;
+
+export function ownLimitFields({ concurrency, rate_limit: rate }: OwnLimits): (readonly [string, string | null])[] {
+  const burst = rate?.burst === undefined ? "" : `, a burst of ${rate.burst}`;
+  return [
+    ["concurrency", concurrency ? `${concurrency.limit} at a time` : null],
+    ["rate", rate ? `${rate.limit} per ${rate.per}${burst}` : null],
+  ];
 }

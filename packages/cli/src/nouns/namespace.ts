@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { type Commands, type Invocation, numberOption, requiredArg } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
-import { ownLimitFields } from "../own-limits.js";
-import { type Column, fieldsOf, renderFields } from "../table.js";
+import { ownLimitFields } from "./limit.js";
+import { type Column, fieldsOf, renderFields } from "../output.js";
 import { changeCommand, createCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 
 const maxWeight = 1_000;

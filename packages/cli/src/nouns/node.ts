@@ -1,7 +1,6 @@
 import type { Cluster } from "@carillon/contract";
 import type { Commands } from "../command.js";
-import { outputForm, printThing } from "../output.js";
-import { type Column, fieldColumns, renderTable } from "../table.js";
+import { type Column, fieldColumns, outputForm, printThing, renderTable } from "../output.js";
 import { serverCommand } from "../verbs.js";
 
 const columns: readonly Column<Cluster["nodes"][number]>[] = [

@@ -1,10 +1,9 @@
 import type { BulkOperation } from "@carillon/contract";
 import { type Commands, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
-import { printThing } from "../output.js";
-import { type Column, countColumns, fieldColumns, fieldsOf, renderFields } from "../table.js";
+import { type Column, countColumns, fieldColumns, fieldsOf, printThing, renderFields } from "../output.js";
 import { changeCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
-import { exitCodeOfOperation, operationState, watchOperation } from "../watch-progress.js";
+import { exitCodeOfOperation, operationState, watchOperation } from "../progress-line.js";
 
 const columns: readonly Column<BulkOperation>[] = [
   ...fieldColumns("id", "action"),

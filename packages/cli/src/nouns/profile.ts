@@ -4,9 +4,17 @@ import { announcedBackoff, serverUrl } from "../client.js";
 import { type CommandBody, type Commands, flagOption, requiredArg, textOption } from "../command.js";
 import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import type { Io, Terminal } from "../io.js";
-import { outputForm, printList, printThing, renderJson, withOutputForm } from "../output.js";
+import {
+  type Column,
+  fieldColumns,
+  outputForm,
+  printList,
+  printThing,
+  renderFields,
+  renderJson,
+  withOutputForm,
+} from "../output.js";
 import { type Profile, profileNamed, readProfiles, writeProfiles } from "../profiles.js";
-import { type Column, fieldColumns, renderFields } from "../table.js";
 import { printUndo, shellWord } from "../undo.js";
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;

@@ -4,13 +4,11 @@ import { found } from "../client.js";
 import { type Commands, flagOption, textFields, textOption } from "../command.js";
 import { ExitCode, usageError } from "../exit-codes.js";
 import { withPauseFlags } from "../flags.js";
-import { ownLimitFields } from "../own-limits.js";
-import { outputForm, renderJson } from "../output.js";
-
-import { type Column, fieldsOf, renderFields } from "../table.js";
+import { ownLimitFields } from "./limit.js";
+import { type Column, fieldsOf, outputForm, renderFields, renderJson } from "../output.js";
 import { pauseFlags, printNoUndo, shellWord } from "../undo.js";
 import { changeCommand, getCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
-import { watchOperation } from "../watch-progress.js";
+import { watchOperation } from "../progress-line.js";
 
 type QueueWithStats = Queue & { readonly stats?: QueueStats };
 

@@ -14,22 +14,20 @@ import {
   withRunFilter,
 } from "../flags.js";
 import { jobIdOption, withJobOption } from "../job-flags.js";
-import { outputForm, printThing, renderJson } from "../output.js";
-import { Reconnect } from "../reconnect.js";
-import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, outputForm, printThing, renderFields, renderJson } from "../output.js";
+import { Reconnect } from "../client.js";
 import { printUndo } from "../undo.js";
 import {
-  type Change,
   type Call,
+  type Change,
   changeCommand,
   getCommand,
   listCommand,
   type Resource,
   serverCommand,
 } from "../verbs.js";
-import { exitCodeOfRun, waitLimitMs, withWatchLimit } from "../wait-for-run.js";
-import { exitCodeOfOperation, watchOperation } from "../watch-progress.js";
-import { renderLogLine, watchRun } from "../watch-run.js";
+import { exitCodeOfRun, renderLogLine, waitLimitMs, watchRun, withWatchLimit } from "../wait-for-run.js";
+import { exitCodeOfOperation, watchOperation } from "../progress-line.js";
 import { operation } from "./operation.js";
 
 const maxPageSize = 1_000;

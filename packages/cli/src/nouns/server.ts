@@ -10,9 +10,17 @@ import { type CommandBody, type Commands, flagOption } from "../command.js";
 import { configOf, withConfigFlags } from "../config-flags.js";
 import { ExitCode } from "../exit-codes.js";
 import { runNodeProcess, serverLogger } from "../node-process.js";
-import { outputForm, renderJson, renderRows, withOutputForm } from "../output.js";
+import {
+  type Column,
+  outputForm,
+  type Paint,
+  painter,
+  renderJson,
+  renderRows,
+  renderTable,
+  withOutputForm,
+} from "../output.js";
 import { packageVersion } from "../package-version.js";
-import { type Column, type Paint, painter, renderTable } from "../table.js";
 import { printNoUndo } from "../undo.js";
 
 const settingColumns: readonly Column<SettingView>[] = [

@@ -1,7 +1,6 @@
 import type { CommandBody } from "../command.js";
-import { printThing, withOutputForm } from "../output.js";
+import { printThing, renderFields, withOutputForm } from "../output.js";
 import { packageVersion } from "../package-version.js";
-import { renderFields } from "../table.js";
 
 export const version: CommandBody = {
   define: withOutputForm,

@@ -3,7 +3,7 @@ import type { Delivery, Webhook, WebhookPatch } from "@carillon/contract";
 import { type Command, Option } from "commander";
 import { type Commands, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
 import { usageError } from "../exit-codes.js";
-import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, renderFields } from "../output.js";
 import { shellWord } from "../undo.js";
 import { changeCommand, createCommand, deleteCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 

@@ -1,13 +1,11 @@
 import type { Client } from "@carillon/client";
 import type { Job, Run, RunExplanation } from "@carillon/contract";
-import { clientOf, withServerAddress } from "../client.js";
+import { clientOf, inParallel, withServerAddress } from "../client.js";
 import type { CommandBody, Invocation } from "../command.js";
 import { explainJob, explainRun } from "../explain.js";
-import { inParallel } from "../in-parallel.js";
 import type { Io } from "../io.js";
 import { jobName } from "../job-flags.js";
-import { outputForm, renderRows, withOutputForm } from "../output.js";
-import { type Column, renderTable } from "../table.js";
+import { type Column, outputForm, renderRows, renderTable, withOutputForm } from "../output.js";
 
 export const why: CommandBody = {
   define: (target) =>

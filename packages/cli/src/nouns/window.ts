@@ -1,6 +1,6 @@
 import type { Window, WindowPut } from "@carillon/contract";
 import type { Commands } from "../command.js";
-import { type Column, fieldColumns, fieldsOf, renderFields } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, renderFields } from "../output.js";
 import { shellWord } from "../undo.js";
 import { applyCommand, deleteCommand, getCommand, listCommand, type Resource } from "../verbs.js";
 

@@ -1,7 +1,6 @@
 import type { Worker } from "@carillon/contract";
 import { type Commands, flagOption } from "../command.js";
-import { outputForm, renderJson } from "../output.js";
-import { type Column, fieldColumns, fieldsOf, renderFields, renderTable } from "../table.js";
+import { type Column, fieldColumns, fieldsOf, outputForm, renderFields, renderJson, renderTable } from "../output.js";
 import { changeCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
 import { runColumns } from "./run.js";
 

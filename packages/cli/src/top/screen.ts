@@ -1,6 +1,6 @@
 import type { Run, Worker } from "@carillon/contract";
 import type { Io, Terminal } from "../io.js";
-import { type Column, fieldColumns, type Paint, painter, plainText, renderTable } from "../table.js";
+import { type Column, fieldColumns, type Paint, painter, plainText, renderTable } from "../output.js";
 import type { Snapshot, QueueSnapshot } from "./snapshot.js";
 
 export const sorts = ["waiting", "lag", "rate", "name"] as const;

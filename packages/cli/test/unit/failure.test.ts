@@ -1,8 +1,7 @@
 import { ApiError, ServerUnreachable } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { CliError, ExitCode, exitCodeOfStatus } from "../../src/exit-codes.js";
-import { failureOf } from "../../src/failure.js";
+import { CliError, ExitCode, exitCodeOfStatus, failureOf } from "../../src/exit-codes.js";
 
 const refusal = (status: number, code: string, errors: ApiError["errors"] = []) =>
   new ApiError({ status, code, detail: "It does not.", errors, requestId: null, retryable: false, retryAfterMs: null });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/main.js";
 import { aliases, allCommands, groups, isNoun, words } from "../../src/nouns.js";
-import { foldHelp } from "../../src/help-text.js";
+import { foldHelp } from "../../src/program.js";
 import { fakeIo } from "./fake-io.js";
 
 async function help(...argv: readonly string[]): Promise<string> {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Column, renderFields, renderTable } from "../../src/table.js";
+import { type Column, renderFields, renderTable } from "../../src/output.js";
 
 const columns: readonly Column<{ name: unknown; ms: number }>[] = [
   { title: "NAME", value: ({ name }) => name },

@@ -19,7 +19,7 @@ import type {
 import { operations } from "@carillon/contract";
 import { expect, expectTypeOf, it } from "vitest";
 import type { Client } from "../../src/client.js";
-import { routes } from "../../src/routes.js";
+import { routes } from "../../src/generated/routes.js";
 import type { CallOptions } from "../../src/transport.js";
 
 type Keyed = CallOptions & { readonly idempotencyKey?: string };

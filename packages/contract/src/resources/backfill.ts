@@ -15,12 +15,13 @@ import {
   Timestamp,
 } from "../fields.js";
 import {
-  singleAnswer,
-  pageAnswer,
   bodyErrors,
   changeErrors,
   type Operation,
-  verbAliases,
+  pageAnswer,
+  singleAnswer,
+  unversionedVerb,
+  verb,
   writeErrors,
 } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
@@ -99,9 +100,7 @@ export type BackfillList = Static<typeof BackfillList>;
 const BackfillRef = Type.Object({ id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
 
 export const backfillJob = {
-  method: "POST",
-  path: "/v1/jobs/{id}:backfill",
-  aliases: verbAliases("jobs", "backfill"),
+  ...unversionedVerb("/v1/jobs/{id}:backfill"),
   tag: "Backfills",
   client: "jobs.backfill",
   summary: "Backfill a job",
@@ -148,9 +147,7 @@ export const getBackfill = {
 } as const satisfies Operation;
 
 export const abortBackfill = {
-  method: "POST",
-  path: "/v1/backfills/{id}:abort",
-  aliases: [{ path: "/v1/backfills/{id}/abort" }],
+  ...verb("/v1/backfills/{id}:abort"),
   tag: "Backfills",
   client: "backfills.abort",
   summary: "Abort a backfill",
@@ -159,8 +156,7 @@ export const abortBackfill = {
   permission: "runs:write",
   rateClass: "write",
   params: BackfillRef,
-  answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
-  errors: writeErrors,
+  ...singleAnswer(Backfill, "The backfill as it is now", writeErrors),
 } as const satisfies Operation;
 
 export type BackfillRequest = ReturnType<typeof readBackfill>["request"];

@@ -14,7 +14,7 @@ import {
   Timestamp,
   WholeNumber,
 } from "../fields.js";
-import { pageAnswer, getErrors, type Operation, writeErrors } from "../operation.js";
+import { getErrors, type Operation, pageAnswer, verb, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
 export const BreakerRequest = object(
@@ -102,9 +102,7 @@ export const resetBreaker = {
   tag: "Breakers",
   permission: "queues:write",
   rateClass: "write",
-  method: "POST",
-  path: "/v1/breakers/{name}:reset",
-  aliases: [{ path: "/v1/breakers/{name}/reset" }],
+  ...verb("/v1/breakers/{name}:reset"),
   client: "breakers.reset",
   summary: "Close a circuit breaker",
   description:

@@ -4,7 +4,7 @@ import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import { Count, Flag, nullable, object, stringEnum, Timestamp } from "../fields.js";
-import { singleAnswer, pageAnswer, bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { bodyErrors, type Operation, pageAnswer, singleAnswer, storeErrors, verb, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { RunListQuery } from "./run.js";
 
@@ -132,9 +132,7 @@ export const getOperation = {
 } as const satisfies Operation;
 
 export const abortOperation = {
-  method: "POST",
-  path: "/v1/operations/{id}:abort",
-  aliases: [{ path: "/v1/operations/{id}/abort" }],
+  ...verb("/v1/operations/{id}:abort"),
   tag: "Operations",
   client: "operations.abort",
   summary: "Abort an operation",
@@ -142,8 +140,7 @@ export const abortOperation = {
   permission: "runs:write",
   rateClass: "write",
   params: OperationRef,
-  answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
-  errors: writeErrors,
+  ...singleAnswer(BulkOperation, "The operation as it is now", writeErrors),
 } as const satisfies Operation;
 
 export type BulkRequest = ReturnType<typeof readBulk>;

@@ -1,9 +1,9 @@
 import { CALENDAR_LIMITS, type CalendarDefinition, isObject, parseCalendar } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
-import { checkJsonValue } from "../check/json-value.js";
+import { checkJsonValue } from "../check/read-body.js";
 import { closed, object, Text, Timestamp } from "../fields.js";
-import { pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
+import { bodyErrors, getErrors, type Operation, pageAnswer, storeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
 const Dates = (description: string) =>

@@ -17,7 +17,7 @@ import {
   Text,
   Timestamp,
 } from "../fields.js";
-import { singleAnswer, bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { bodyErrors, type Operation, pageAnswer, queryErrors, singleAnswer, storeErrors, verb } from "../operation.js";
 import { NextPageToken, pageOf, paging } from "../paging.js";
 import { Problem } from "./problem.js";
 import { Run, RunRef } from "./run.js";
@@ -116,8 +116,7 @@ export const redriveDeadLetters = {
     "others.",
   body: DeadLetterAction,
   bodyOptional: true,
-  answers: { 200: { description: "The result for each item", schema: DeadLetterActionDone } },
-  errors: actionErrors,
+  ...singleAnswer(DeadLetterActionDone, "The result for each item", actionErrors),
 } as const satisfies Operation;
 
 export const discardDeadLetters = {
@@ -128,8 +127,7 @@ export const discardDeadLetters = {
   description: "Handles one page of them. The runs stay in history; a retry undoes it.",
   body: DeadLetterAction,
   bodyOptional: true,
-  answers: { 200: { description: "The result for each item", schema: DeadLetterActionDone } },
-  errors: actionErrors,
+  ...singleAnswer(DeadLetterActionDone, "The result for each item", actionErrors),
 } as const satisfies Operation;
 
 export const getDeadLetter = {
@@ -142,9 +140,7 @@ export const getDeadLetter = {
 } as const satisfies Operation;
 
 export const discardDeadLetter = {
-  method: "POST",
-  path: "/v1/dead-letters/{id}:discard",
-  aliases: [{ path: "/v1/dead-letters/{id}/discard" }],
+  ...verb("/v1/dead-letters/{id}:discard"),
   tag: "Dead letters",
   client: "deadLetters.discard",
   summary: "Discard a dead letter",
@@ -186,3 +182,45 @@ export function readDeadLetterAction(body: unknown) {
     return { filter: readFilter(filter, "/filter", findings), page, dryRun };
   });
 }
+
+export const ErrorGroupQuery = closed({ ...paging, task: Type.Optional(NameFilter("Only of this task")) });
+export type ErrorGroupQuery = Static<typeof ErrorGroupQuery>;
+
+export const ErrorGroup = object("ErrorGroup", {
+  fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }),
+  type: Type.String({ examples: ["TypeError"] }),
+  message: Type.String({ description: "The message without its variable parts", examples: ["no user <n>"] }),
+  tasks: Type.Array(Type.String()),
+  count: Count("Failed attempts; a node that crashes may lose those of the last seconds"),
+  first_seen_at: Timestamp,
+  last_seen_at: Timestamp,
+  sample_run_id: Text("A run that had such an error"),
+});
+export type ErrorGroup = Static<typeof ErrorGroup>;
+
+export const ErrorGroupList = pageOf("ErrorGroupList", { error_groups: Type.Array(ErrorGroup) });
+export type ErrorGroupList = Static<typeof ErrorGroupList>;
+
+const GroupRef = Type.Object({ fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }) });
+const readsGroups = { method: "GET", tag: "Error groups", permission: "runs:read", rateClass: "read" } as const;
+
+export const listErrorGroups = {
+  ...readsGroups,
+  path: "/v1/error-groups",
+  client: "errorGroups.list",
+  summary: "List error groups, latest first",
+  description:
+    "A group holds errors from the same place in the code that differ only in numbers, ids, quoted words, addresses and " +
+    "paths.",
+  query: ErrorGroupQuery,
+  ...pageAnswer(ErrorGroupList),
+} as const satisfies Operation;
+
+export const getErrorGroup = {
+  ...readsGroups,
+  path: "/v1/error-groups/{fingerprint}",
+  client: "errorGroups.get",
+  summary: "Get an error group",
+  params: GroupRef,
+  ...singleAnswer(ErrorGroup, "The error group"),
+} as const satisfies Operation;

@@ -15,16 +15,15 @@ import {
   Text,
   WholeNumber,
 } from "../fields.js";
-import { definitionErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { definitionErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import { TargetUrl } from "./end-callback.js";
 import { firingRequest, readFiring } from "./firing-policy.js";
 import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
-import { addPayloadFaults, type RequestContext } from "./request-context.js";
+import { addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
 import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
-import { withDefaults } from "./task-defaults.js";
 
 const BoundedText = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
 
@@ -141,8 +140,7 @@ export const createJobs = {
   permission: "jobs:write",
   rateClass: "bulk",
   body: JobBatch,
-  answers: { 200: { description: "The result for each item", schema: JobBatchCreated } },
-  errors: writeErrors,
+  ...singleAnswer(JobBatchCreated, "The result for each item", writeErrors),
 } as const satisfies Operation;
 
 export interface JobRequest {

@@ -180,8 +180,7 @@ export const previewJob = {
   rateClass: "read",
   query: UpcomingQuery,
   body: JobCreate,
-  answers: { 200: { description: "Its next fires and warnings", schema: JobPreview } },
-  errors: [...definitionErrors, ...storeErrors],
+  ...singleAnswer(JobPreview, "Its next fires and warnings", [...definitionErrors, ...storeErrors]),
 } as const satisfies Operation;
 
 const reads = { method: "GET", tag: "Jobs", permission: "runs:read", rateClass: "read", params: JobRef } as const;

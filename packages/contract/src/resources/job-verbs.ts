@@ -2,7 +2,7 @@ import { type Instant, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import { closed, Count, Flag, object, readPayload, stringEnum, WholeNumber } from "../fields.js";
-import { bodyErrors, changeErrors, type Operation, verbAliases } from "../operation.js";
+import { bodyErrors, changeErrors, type Operation, unversionedVerb } from "../operation.js";
 import { JobCreate } from "./job-create.js";
 import { changesJob, etag, Job, JobRef, MissedChoice, theJob } from "./job.js";
 import { pauseEnd, pauseFields } from "./pause.js";
@@ -87,6 +87,9 @@ export const JobRollback = object(
 );
 export type JobRollback = Static<typeof JobRollback>;
 
+const legacyVerb = (verb: string) =>
+  [`/task/{id}/${verb}`, `/v1/task/{id}/${verb}`].map((path) => ({ path, legacySpelling: true }) as const);
+
 export const deleteJob = {
   ...changesJob,
   method: "DELETE",
@@ -102,13 +105,7 @@ export const deleteJob = {
 
 export const cancelJob = {
   ...changesJob,
-  method: "POST",
-  path: "/v1/jobs/{id}:cancel",
-  aliases: [
-    ...verbAliases("jobs", "cancel"),
-    { path: "/task/{id}/cancel", legacySpelling: true },
-    { path: "/v1/task/{id}/cancel", legacySpelling: true },
-  ],
+  ...unversionedVerb("/v1/jobs/{id}:cancel", legacyVerb("cancel")),
   client: "jobs.cancel",
   summary: "Cancel a job for good",
   description: "The job no longer fires, its waiting runs are cancelled, and its key becomes free.",
@@ -120,9 +117,7 @@ export const cancelJob = {
 
 export const pauseJob = {
   ...changesJob,
-  method: "POST",
-  path: "/v1/jobs/{id}:pause",
-  aliases: verbAliases("jobs", "pause"),
+  ...unversionedVerb("/v1/jobs/{id}:pause"),
   client: "jobs.pause",
   summary: "Pause a job",
   description: "The job does not fire until it is resumed or the pause ends. Existing runs continue.",
@@ -134,9 +129,7 @@ export const pauseJob = {
 
 export const resumeJob = {
   ...changesJob,
-  method: "POST",
-  path: "/v1/jobs/{id}:resume",
-  aliases: verbAliases("jobs", "resume"),
+  ...unversionedVerb("/v1/jobs/{id}:resume"),
   client: "jobs.resume",
   summary: "Resume a paused job",
   description:
@@ -156,9 +149,7 @@ export const resumeJob = {
 
 export const rollbackJob = {
   ...changesJob,
-  method: "POST",
-  path: "/v1/jobs/{id}:rollback",
-  aliases: verbAliases("jobs", "rollback"),
+  ...unversionedVerb("/v1/jobs/{id}:rollback"),
   client: "jobs.rollback",
   clientBody: "version",
   summary: "Roll back to an earlier definition",
@@ -180,8 +171,7 @@ const writes = { method: "POST", tag: "Jobs", permission: "runs:write", rateClas
 
 export const runJobNow = {
   ...writes,
-  path: "/v1/jobs/{id}:runNow",
-  aliases: verbAliases("jobs", "runNow"),
+  ...unversionedVerb("/v1/jobs/{id}:runNow"),
   client: "jobs.runNow",
   summary: "Run a job now",
   description:
@@ -206,12 +196,7 @@ export const runJobNow = {
 
 export const retryJob = {
   ...writes,
-  path: "/v1/jobs/{id}:retry",
-  aliases: [
-    ...verbAliases("jobs", "retry"),
-    { path: "/task/{id}/retry", legacySpelling: true },
-    { path: "/v1/task/{id}/retry", legacySpelling: true },
-  ],
+  ...unversionedVerb("/v1/jobs/{id}:retry", legacyVerb("retry")),
   client: "jobs.retry",
   summary: "Retry the last run of a job",
   description: "The last run must have failed. Works like the retry of that run.",

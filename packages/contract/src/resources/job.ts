@@ -2,7 +2,7 @@ import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keysPattern, maxKeys } from "../bounds.js";
 import { closed, described, nullable, object, stringEnum, Text, Timestamp } from "../fields.js";
-import { filterErrors, getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { filterErrors, getErrors, type Operation, queryErrors, singleAnswer, storeErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
 import { BreakerAnswer } from "./breaker.js";
 import { Callback } from "./end-callback.js";
@@ -155,8 +155,7 @@ export const listJobs = {
   client: "jobs.list",
   summary: "List jobs, newest first",
   query: JobListQuery,
-  answers: { 200: { description: "One page", schema: JobList } },
-  errors: [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors],
+  ...singleAnswer(JobList, "One page", [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors]),
 } as const satisfies Operation;
 
 export const getJob = {

@@ -14,7 +14,7 @@ import {
   Timestamp,
   WholeNumber,
 } from "../fields.js";
-import { pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
+import { bodyErrors, getErrors, type Operation, pageAnswer, storeErrors, verb } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { rateWindowBounds } from "./run-limits.js";
 
@@ -113,9 +113,7 @@ export const updateLimit = {
 
 export const resumeLimit = {
   ...writes,
-  method: "POST",
-  path: "/v1/limits/{id}:resume",
-  aliases: [{ path: "/v1/limits/{id}/resume" }],
+  ...verb("/v1/limits/{id}:resume"),
   client: "limits.resume",
   summary: "Resume an ordering key",
   description: "Lets the runs behind a failed one continue. The failed run stays as it is.",

@@ -15,7 +15,7 @@ import {
   Text,
   Timestamp,
 } from "../fields.js";
-import { singleAnswer, pageAnswer, bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { bodyErrors, type Operation, pageAnswer, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
 const Mode = stringEnum(["hold", "skip"], {

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { namespaceNameLength } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import { object, Timestamp } from "../fields.js";
-import { pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
+import { bodyErrors, getErrors, type Operation, pageAnswer, storeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 

@@ -17,12 +17,13 @@ import {
 } from "../fields.js";
 import { removable } from "../merge-patch.js";
 import {
-  singleAnswer,
-  pageAnswer,
   bodyErrors,
   getErrors,
   type Operation,
+  pageAnswer,
+  singleAnswer,
   storeErrors,
+  verb,
   writeErrors,
 } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
@@ -180,9 +181,7 @@ export const updateQueue = {
 
 export const pauseQueue = {
   ...writes,
-  method: "POST",
-  path: "/v1/queues/{name}:pause",
-  aliases: [{ path: "/v1/queues/{name}/pause" }],
+  ...verb("/v1/queues/{name}:pause"),
   client: "queues.pause",
   summary: "Pause a queue",
   description:
@@ -196,9 +195,7 @@ export const pauseQueue = {
 
 export const resumeQueue = {
   ...writes,
-  method: "POST",
-  path: "/v1/queues/{name}:resume",
-  aliases: [{ path: "/v1/queues/{name}/resume" }],
+  ...verb("/v1/queues/{name}:resume"),
   client: "queues.resume",
   summary: "Resume a queue",
   answers: { 200: theQueue },
@@ -210,9 +207,7 @@ export const purgeQueue = {
   permission: "queues:write",
   rateClass: "bulk",
   params,
-  method: "POST",
-  path: "/v1/queues/{name}:purge",
-  aliases: [{ path: "/v1/queues/{name}/purge" }],
+  ...verb("/v1/queues/{name}:purge"),
   client: "queues.purge",
   summary: "Purge a queue",
   description:

@@ -2,8 +2,7 @@ import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, isObject } 
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
 import { Findings } from "../check/findings.js";
-import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
-import { readBatch, readBody } from "../check/read-body.js";
+import { checkJsonValue, isPlainlySound, readBatch, readBody } from "../check/read-body.js";
 import {
   Count,
   described,
@@ -16,13 +15,12 @@ import {
   stringEnum,
   Text,
 } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import { Problem } from "./problem.js";
-import { addPayloadFaults, refuseLongPast, type RequestContext } from "./request-context.js";
+import { addPayloadFaults, refuseLongPast, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
-import { withDefaults } from "./task-defaults.js";
 
 const DedupeRequest = object(
   "DedupeRequest",
@@ -165,8 +163,7 @@ export const createRuns = {
   permission: "runs:write",
   rateClass: "bulk",
   body: RunBatch,
-  answers: { 200: { description: "The result for each item", schema: RunBatchCreated } },
-  errors: writeErrors,
+  ...singleAnswer(RunBatchCreated, "The result for each item", writeErrors),
 } as const satisfies Operation;
 
 /** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */

@@ -2,7 +2,7 @@ import { logLevels } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { closed, object, stringEnum, Timestamp } from "../fields.js";
-import { listErrors, type Operation } from "../operation.js";
+import { listErrors, type Operation, singleAnswer } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { RunRef } from "./run.js";
 
@@ -45,6 +45,5 @@ export const listRunLogs = {
   params: RunRef,
   query: RunLogQuery,
   waits: true,
-  answers: { 200: { description: "A page of lines", schema: RunLog } },
-  errors: listErrors,
+  ...singleAnswer(RunLog, "A page of lines", listErrors),
 } as const satisfies Operation;

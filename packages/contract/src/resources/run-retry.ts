@@ -2,7 +2,7 @@ import { present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import { Flag, object, readPayload } from "../fields.js";
-import { bodyErrors, changeErrors, type Operation, verbAliases } from "../operation.js";
+import { bodyErrors, changeErrors, type Operation, unversionedVerb } from "../operation.js";
 import { Run, RunRef } from "./run.js";
 
 export const RunRepeat = object(
@@ -39,8 +39,7 @@ const writes = {
 
 export const retryRun = {
   ...writes,
-  path: "/v1/runs/{id}:retry",
-  aliases: [...verbAliases("runs", "retry"), { path: "/v1/dead-letters/{id}:redrive" }],
+  ...unversionedVerb("/v1/runs/{id}:retry", [{ path: "/v1/dead-letters/{id}:redrive" }]),
   client: "runs.retry",
   summary: "Retry a failed run",
   description:
@@ -58,8 +57,7 @@ export const retryRun = {
 
 export const replayRun = {
   ...writes,
-  path: "/v1/runs/{id}:replay",
-  aliases: verbAliases("runs", "replay"),
+  ...unversionedVerb("/v1/runs/{id}:replay"),
   client: "runs.replay",
   summary: "Replay a run that has ended",
   description: "Every call creates another run, however the first one ended. Otherwise it works like a retry.",

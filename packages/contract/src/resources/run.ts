@@ -26,7 +26,7 @@ import {
   queryErrors,
   singleAnswer,
   storeErrors,
-  verbAliases,
+  unversionedVerb,
   writeErrors,
 } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
@@ -314,8 +314,7 @@ export const getRun = {
   params: RunRef,
   query: RunWaitQuery,
   waits: true,
-  answers: { 200: { description: "The run", schema: Run } },
-  errors: ["not_found", ...queryErrors, "duration_invalid", ...storeErrors],
+  ...singleAnswer(Run, "The run", ["not_found", ...queryErrors, "duration_invalid", ...storeErrors]),
 } as const satisfies Operation;
 
 export const explainRun = {
@@ -333,20 +332,17 @@ const writes = { method: "POST", tag: "Runs", permission: "runs:write", rateClas
 
 export const cancelRun = {
   ...writes,
-  path: "/v1/runs/{id}:cancel",
-  aliases: verbAliases("runs", "cancel"),
+  ...unversionedVerb("/v1/runs/{id}:cancel"),
   client: "runs.cancel",
   summary: "Cancel a run",
   description:
     "A waiting run ends at once. A running run is asked to stop. A run that has ended is returned unchanged.",
-  answers: { 200: { description: "The run as it is now", schema: Run } },
-  errors: writeErrors,
+  ...singleAnswer(Run, "The run as it is now", writeErrors),
 } as const satisfies Operation;
 
 export const rescheduleRun = {
   ...writes,
-  path: "/v1/runs/{id}:reschedule",
-  aliases: verbAliases("runs", "reschedule"),
+  ...unversionedVerb("/v1/runs/{id}:reschedule"),
   client: "runs.reschedule",
   summary: "Reschedule a run",
   description: "Only for runs that wait for their time, for their next attempt, or for a worker.",

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { Count, described, nullable, object } from "../fields.js";
-import { singleAnswer, pageAnswer, type Operation } from "../operation.js";
+import { type Operation, pageAnswer, singleAnswer } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
-import { TaskDefaults } from "./task-defaults.js";
+import { TaskDefaults } from "./request-context.js";
 
 export const TaskInfo = object(
   "Task",

@@ -4,7 +4,7 @@ import { callbackLimits, limits, namePattern, printablePattern } from "../bounds
 import { readBody } from "../check/read-body.js";
 import { Count, DurationText, Flag, nullable, object, readDuration, stringEnum, Text, Timestamp } from "../fields.js";
 import { removableFields } from "../merge-patch.js";
-import { singleAnswer, pageAnswer, bodyErrors, getErrors, type Operation, storeErrors } from "../operation.js";
+import { bodyErrors, getErrors, type Operation, pageAnswer, singleAnswer, storeErrors, verb } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { checkTarget, defaultParts, Include, momentsOf, On, type RefuseTarget, TargetUrl } from "./end-callback.js";
 import { RunError, RunStatus } from "./run.js";
@@ -194,9 +194,7 @@ export const deleteWebhook = {
 
 export const rotateWebhookSecret = {
   ...writes,
-  method: "POST",
-  path: "/v1/webhooks/{id}:rotateSecret",
-  aliases: [{ path: "/v1/webhooks/{id}/rotateSecret" }],
+  ...verb("/v1/webhooks/{id}:rotateSecret"),
   client: "webhooks.rotateSecret",
   summary: "Rotate the secret of a webhook endpoint",
   description:
@@ -211,9 +209,7 @@ export const rotateWebhookSecret = {
 
 export const testWebhook = {
   ...writes,
-  method: "POST",
-  path: "/v1/webhooks/{id}:test",
-  aliases: [{ path: "/v1/webhooks/{id}/test" }],
+  ...verb("/v1/webhooks/{id}:test"),
   client: "webhooks.test",
   summary: "Send a test message",
   params,
@@ -244,9 +240,7 @@ export const getDelivery = {
 
 export const redeliver = {
   ...writes,
-  method: "POST",
-  path: "/v1/webhooks/{id}/deliveries/{delivery}:redeliver",
-  aliases: [{ path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver" }],
+  ...verb("/v1/webhooks/{id}/deliveries/{delivery}:redeliver"),
   client: "webhooks.redeliver",
   summary: "Redeliver a message",
   description: "The message keeps its webhook-id, so that the endpoint can detect a duplicate.",
@@ -267,9 +261,7 @@ export const getCallbackSecret = {
 
 export const rotateCallbackSecret = {
   ...writes,
-  method: "POST",
-  path: "/v1/callback-secret:rotate",
-  aliases: [{ path: "/v1/callback-secret/rotate" }],
+  ...verb("/v1/callback-secret:rotate"),
   client: "webhooks.rotateCallbackSecret",
   summary: "Rotate the callback secret of the namespace",
   description:
@@ -277,8 +269,7 @@ export const rotateCallbackSecret = {
     "well, so that receivers can change over.",
   body: WebhookRotate,
   bodyOptional: true,
-  answers: { 200: { description: "The new secret", schema: CallbackSecretMade } },
-  errors: [...bodyErrors, "duration_invalid", ...storeErrors],
+  ...singleAnswer(CallbackSecretMade, "The new secret", [...bodyErrors, "duration_invalid", ...storeErrors]),
 } as const satisfies Operation;
 
 export function readWebhookCreate(body: unknown, refuse?: RefuseTarget) {

@@ -4,7 +4,7 @@ import { limits, uuidPattern, workerLimits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import { Count, Flag, Milliseconds, nullable, object, stringEnum, Text, WholeNumber } from "../fields.js";
-import type { Operation } from "../operation.js";
+import { type Operation, singleAnswer } from "../operation.js";
 import {
   AgoMs,
   claimName,
@@ -117,8 +117,7 @@ export const pollWorker = {
   bodyOptional: true,
   bodyBytes: workerLimits.pollBytes,
   waits: true,
-  answers: { 200: { description: "Runs and stop requests for the worker", schema: WorkerPollAnswer } },
-  errors: workerCallErrors,
+  ...singleAnswer(WorkerPollAnswer, "Runs and stop requests for the worker", workerCallErrors),
 } as const satisfies Operation;
 
 export type PollBody = ReturnType<typeof pollOf>;

@@ -13,9 +13,9 @@ import {
 import { type Findings, pointerTo } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import { closed, described, Flag, Labels, Milliseconds, object, WholeNumber } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import type { RefuseTarget } from "./end-callback.js";
-import { checkDefaults, TaskDefaults } from "./task-defaults.js";
+import { checkDefaults, TaskDefaults } from "./request-context.js";
 import { WorkerRef } from "./worker.js";
 
 /** The worker protocol names runs by their plain UUID: a worker handles thousands a second, and the other form costs time to write and read. */
@@ -180,8 +180,7 @@ export const heartbeatWorker = {
   body: WorkerHeartbeat,
   bodyOptional: true,
   bodyBytes: workerLimits.claimsBytes,
-  answers: { 200: { description: "Recorded", schema: WorkerHeartbeatAnswer } },
-  errors: workerCallErrors,
+  ...singleAnswer(WorkerHeartbeatAnswer, "Recorded", workerCallErrors),
 } as const satisfies Operation;
 
 export const releaseRuns = {

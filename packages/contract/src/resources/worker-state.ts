@@ -4,7 +4,7 @@ import { tokenHashPattern, workerLimits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import { object, stringEnum, Text, WholeNumber } from "../fields.js";
-import type { Operation } from "../operation.js";
+import { type Operation, singleAnswer } from "../operation.js";
 import { AgoMs, Fence, RunRef, runUuid, workerCall, workerCallErrors } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
 
@@ -100,8 +100,7 @@ export const exchangeState = {
   params: WorkerRef,
   body: WorkerState,
   bodyBytes: workerLimits.stateBytes,
-  answers: { 200: { description: "The result for each item", schema: WorkerStateAnswer } },
-  errors: workerCallErrors,
+  ...singleAnswer(WorkerStateAnswer, "The result for each item", workerCallErrors),
 } as const satisfies Operation;
 
 /** Reads the state requests of handlers; each must have the fields that its kind needs. */

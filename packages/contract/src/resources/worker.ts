@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import { closed, Flag, object, stringEnum, Timestamp } from "../fields.js";
-import { singleAnswer, pageAnswer, type Operation, writeErrors } from "../operation.js";
+import { type Operation, pageAnswer, singleAnswer, verb, writeErrors } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { RunList } from "./run.js";
 
@@ -54,8 +54,7 @@ const asking = { method: "POST", tag: "Workers", permission: "workers:write", ra
 
 const asked = {
   params: WorkerRef,
-  answers: { 200: { description: "The worker as it is now", schema: Worker } },
-  errors: writeErrors,
+  ...singleAnswer(Worker, "The worker as it is now", writeErrors),
 } as const;
 
 export const listWorkers = {
@@ -90,8 +89,7 @@ export const listWorkerRuns = {
 export const cordonWorker = {
   ...asking,
   ...asked,
-  path: "/v1/workers/{id}:cordon",
-  aliases: [{ path: "/v1/workers/{id}/cordon" }],
+  ...verb("/v1/workers/{id}:cordon"),
   client: "workers.cordon",
   summary: "Cordon a worker",
   description:
@@ -102,8 +100,7 @@ export const cordonWorker = {
 export const uncordonWorker = {
   ...asking,
   ...asked,
-  path: "/v1/workers/{id}:uncordon",
-  aliases: [{ path: "/v1/workers/{id}/uncordon" }],
+  ...verb("/v1/workers/{id}:uncordon"),
   client: "workers.uncordon",
   summary: "Uncordon a worker",
   description: "A draining worker stays draining.",
@@ -112,8 +109,7 @@ export const uncordonWorker = {
 export const drainWorker = {
   ...asking,
   ...asked,
-  path: "/v1/workers/{id}:drain",
-  aliases: [{ path: "/v1/workers/{id}/drain" }],
+  ...verb("/v1/workers/{id}:drain"),
   client: "workers.drain",
   summary: "Drain a worker",
   body: WorkerDrain,

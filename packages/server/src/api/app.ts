@@ -1,23 +1,29 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { limits } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController, fastify } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { backfillHandlers, backfillReplays } from "./backfills.js";
 import { breakerHandlers } from "./breakers.js";
 import { calendarHandlers, windowHandlers } from "./calendars.js";
 import { deadLetterHandlers, errorGroupHandlers } from "./dead-letters.js";
 import { eventHandlers } from "./events.js";
 import { explanationHandlers } from "./explanations.js";
-import { assertLoopbackCaller, securityHeaders } from "./http/access.js";
-import { Admission, type BudgetName, admissionLimits, defaultAdmission } from "./http/admission.js";
-import { docsStyle } from "./http/docs-style.js";
+import {
+  Admission,
+  admissionLimits,
+  assertLoopbackCaller,
+  type BudgetName,
+  callerByNamespace,
+  defaultAdmission,
+  Quotas,
+  securityHeaders,
+} from "./http/admission.js";
+import { docsStyle } from "./http/docs-page.js";
 import { answerBrokenRequest, noSuchAddress, problemType, toProblem } from "./http/errors.js";
-import type { ApiMetrics, ApiOptions, Handlers } from "./http/handler.js";
-import type { Replays } from "./http/idempotency.js";
-import { IdleConnections } from "./http/idle-connections.js";
-import { Quotas, callerByNamespace } from "./http/rate-quotas.js";
-import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
+import { type ApiMetrics, type ApiOptions, type Handlers, noTracing, type Replays } from "./http/handler.js";
 import { registerOperations } from "./http/routes.js";
-import { noTracing } from "./http/tracing.js";
+import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
 import { jobChangeHandlers, jobHandlers, jobHistoryHandlers, jobReplays } from "./jobs.js";
 import { limitHandlers } from "./limits.js";
 import { clusterHandlers, metaHandlers } from "./meta.js";
@@ -193,4 +199,46 @@ function pathOf({ url }: FastifyRequest): string {
 
 function shortened(url: string): string {
   return url.length <= 100 ? url : `${url.slice(0, 97)}…`;
+}
+
+/** The time in which a connection that is opened during the close must send its request. */
+const firstRequestMs = 1_000;
+
+/**
+ * Tracks the connections that carry a request. A server that closes would wait for connections that never carried one (browsers
+ * open some in advance) as if they were busy. This class ends them, and the others as they become idle.
+ */
+class IdleConnections {
+  readonly #requests = new Map<Socket, number>();
+  #isClosing = false;
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#requests.set(socket, 0);
+      socket.once("close", () => this.#requests.delete(socket));
+      if (this.#isClosing) socket.setTimeout(firstRequestMs, () => this.#endIdle(socket));
+    });
+    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.#count(socket, 1);
+      response.once("close", () => this.#count(socket, -1));
+    });
+  }
+
+  /** From now on no connection outlasts its requests. */
+  end(): void {
+    this.#isClosing = true;
+    for (const socket of this.#requests.keys()) this.#endIdle(socket);
+  }
+
+  #endIdle(socket: Socket): void {
+    if (this.#requests.get(socket) === 0) socket.destroy();
+  }
+
+  #count(socket: Socket, change: 1 | -1): void {
+    const requests = this.#requests.get(socket);
+    if (requests === undefined) return;
+    this.#requests.set(socket, requests + change);
+    // The response may still be in the socket's buffer: end() sends it before it closes.
+    if (this.#isClosing && requests + change === 0) socket.end();
+  }
 }

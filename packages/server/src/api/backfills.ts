@@ -10,12 +10,13 @@ import {
   contextWithReceipt,
   handlers,
   ok,
+  type Replays,
+  timestamp,
+  timestampOrNull,
 } from "./http/handler.js";
-import type { Replays } from "./http/idempotency.js";
 import { listOf } from "./http/paging.js";
-import { JobResponses } from "./job-responses.js";
-import { idOrNotFound, jobRef } from "./references.js";
-import { timestamp, timestampOrNull } from "./timestamp.js";
+import { JobResponses } from "./jobs.js";
+import { idOrNotFound, jobRef } from "./http/request.js";
 
 const backfillList = listOf("backfills", toBackfillJson);
 

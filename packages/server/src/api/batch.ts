@@ -1,8 +1,7 @@
 import { CarillonError } from "@carillon/core";
 import type { Effect, Receipt } from "@carillon/engine";
 import { toProblem } from "./http/errors.js";
-import { type ApiOptions, type Call, traceOf } from "./http/handler.js";
-import { noTracing, type Traceable } from "./http/tracing.js";
+import { type ApiOptions, type Call, noTracing, type Traceable, traceOf } from "./http/handler.js";
 
 /** One item of a batch after reading: its spec, or the error of an item that is not valid. */
 export type ReadItem<Spec> = { readonly spec: Spec } | { readonly error: unknown };

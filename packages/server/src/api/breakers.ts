@@ -1,10 +1,9 @@
-import { type Breaker } from "@carillon/contract";
+import type { Breaker } from "@carillon/contract";
 import type { BreakerView } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, handlers, ok, timestamp } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { readAnyName } from "./references.js";
-import { timestamp } from "./timestamp.js";
+import { readAnyName } from "./http/request.js";
 
 const breakerList = listOf("breakers", toBreakerJson, readAnyName);
 

@@ -1,19 +1,19 @@
-import { type Calendar, type Window, readCalendarPut, readWindowPut } from "@carillon/contract";
-import { type WindowTime, formatCalendarRules, formatDuration } from "@carillon/core";
+import { type Calendar, readCalendarPut, readWindowPut, type Window } from "@carillon/contract";
+import { formatCalendarRules, formatDuration, type WindowTime } from "@carillon/core";
 import type { CalendarView, WindowView } from "@carillon/engine";
 import { found, notFound } from "./http/errors.js";
 import {
   type ApiOptions,
   type ApiResponse,
   contextOf,
+  createdResponse,
   handlers,
   ok,
   okWithVersion,
-  createdResponse,
+  timestamp,
 } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { plainNameOrNotFound, readPlainName } from "./references.js";
-import { timestamp } from "./timestamp.js";
+import { plainNameOrNotFound, readPlainName } from "./http/request.js";
 
 const calendarList = listOf("calendars", toCalendarJson, readPlainName);
 const windowList = listOf("maintenance_windows", toWindowJson, readPlainName);

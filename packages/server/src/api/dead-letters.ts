@@ -2,10 +2,10 @@ import {
   type DeadLetterActionDone,
   type DeadLetterResult,
   type ErrorGroup,
-  type RunWithRedrives,
   type operations,
   readDeadLetterAction,
   readDeadLetterQuery,
+  type RunWithRedrives,
 } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ErrorGroupView, Page, PageRequest, RedriveResult, RedriveView, RunView } from "@carillon/engine";
@@ -18,11 +18,11 @@ import {
   contextOf,
   handlers,
   ok,
+  timestamp,
 } from "./http/handler.js";
 import { listOf, nextPageToken, pageRequest } from "./http/paging.js";
-import { idOrNotFound, withJobId, withJobIdInFilter } from "./references.js";
-import { toRunJson } from "./run-responses.js";
-import { timestamp } from "./timestamp.js";
+import { idOrNotFound, withJobId, withJobIdInFilter } from "./http/request.js";
+import { toRunJson } from "./runs.js";
 
 const deadLetterList = listOf("dead_letters", (run: RunView) => toRunJson(run));
 

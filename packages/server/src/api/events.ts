@@ -2,7 +2,7 @@ import type { EventQuery } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import { type EventFilter, readEventTypes } from "../events/public-event.js";
 import { type ApiOptions, handlers } from "./http/handler.js";
-import { idOrNotFound, jobIdOf } from "./references.js";
+import { idOrNotFound, jobIdOf } from "./http/request.js";
 
 export function eventHandlers({ engine, events }: ApiOptions) {
   return handlers({

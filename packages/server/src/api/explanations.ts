@@ -14,12 +14,10 @@ import type {
   RunView,
 } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiOptions, handlers, ok } from "./http/handler.js";
-import { toNeighboursJson } from "./job-responses.js";
-import { toOccurrencesJson } from "./jobs.js";
-import { idOrNotFound, jobRef } from "./references.js";
+import { type ApiOptions, handlers, ok, timestamp, timestampOrNull } from "./http/handler.js";
+import { toNeighboursJson, toOccurrencesJson } from "./jobs.js";
+import { idOrNotFound, jobRef } from "./http/request.js";
 import { calendarsOf, warningsOf } from "./schedules.js";
-import { timestamp, timestampOrNull } from "./timestamp.js";
 
 export function explanationHandlers({ engine, now }: ApiOptions) {
   return handlers({

@@ -1,10 +1,9 @@
 import { type JobDefinition, type Limit, type Queue, readLimitPatch } from "@carillon/contract";
-import { type RateLimit, type RunLimits, formatDuration, formatId } from "@carillon/core";
+import { formatDuration, formatId, type RateLimit, type RunLimits } from "@carillon/core";
 import type { LimitFilter, ListedLimit, QueueLimits } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, handlers, ok, timestampOrNull } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { timestampOrNull } from "./timestamp.js";
 
 const limitList = listOf("limits", toLimitJson, readNumber);
 

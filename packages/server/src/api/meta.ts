@@ -2,8 +2,7 @@ import { type Cluster, type ClusterShards, openApiDocument } from "@carillon/con
 import { formatId } from "@carillon/core";
 import type { ClusterView, ShardView } from "@carillon/engine";
 import { docsPage } from "./http/docs-page.js";
-import { type ApiOptions, handlers, ok } from "./http/handler.js";
-import { timestamp } from "./timestamp.js";
+import { type ApiOptions, handlers, ok, timestamp } from "./http/handler.js";
 
 export function metaHandlers({ health, metrics, version }: ApiOptions) {
   // Built at the first request: most nodes never serve their documentation.

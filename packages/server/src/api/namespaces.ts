@@ -7,11 +7,11 @@ import {
   createdResponse,
   handlers,
   okWithVersion,
+  timestamp,
 } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
 import { noNamespace, readNamespaceName } from "./http/request.js";
 import { toOwnLimitsJson } from "./limits.js";
-import { timestamp } from "./timestamp.js";
 
 const namespaceList = listOf("namespaces", toNamespaceJson, readNamespaceName);
 

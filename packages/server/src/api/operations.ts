@@ -2,11 +2,19 @@ import { type BulkOperation, readBulk } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { OperationView } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, contextOf, contextWithReceipt, handlers, ok } from "./http/handler.js";
-import type { Replays } from "./http/idempotency.js";
+import {
+  type ApiOptions,
+  type ApiResponse,
+  contextOf,
+  contextWithReceipt,
+  handlers,
+  ok,
+  type Replays,
+  timestamp,
+  timestampOrNull,
+} from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { idOrNotFound, withJobIdInFilter } from "./references.js";
-import { timestamp, timestampOrNull } from "./timestamp.js";
+import { idOrNotFound, withJobIdInFilter } from "./http/request.js";
 
 const operationList = listOf("operations", toOperationJson);
 

@@ -17,12 +17,13 @@ import {
   handlers,
   ok,
   okWithVersion,
+  timestamp,
+  timestampOrNull,
 } from "./http/handler.js";
 import { nextPageToken, pageRequest } from "./http/paging.js";
 import { toOwnLimitsJson } from "./limits.js";
 import { startedOperation } from "./operations.js";
-import { readAnyName } from "./references.js";
-import { timestamp, timestampOrNull } from "./timestamp.js";
+import { readAnyName } from "./http/request.js";
 
 /** Bodies are validated before the queue is read: a wrong one is refused even if the queue does not exist. */
 export function queueHandlers({ engine, now }: ApiOptions) {

@@ -1,18 +1,17 @@
 import {
   type JobStats as StatsJson,
+  limits,
   type RunAttempts,
   type RunEvents,
   type RunLogLine,
-  limits,
 } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { JobStats, LinePlace, LogPage, RedriveView, RunLine, RunView } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiOptions, handlers, ok } from "./http/handler.js";
+import { type ApiOptions, handlers, ok, timestamp, timestampOrNull } from "./http/handler.js";
 import { pageRequest, pageTokenOf } from "./http/paging.js";
-import { idOrNotFound, jobRef } from "./references.js";
-import { toAttemptJson, toErrorJson } from "./run-responses.js";
-import { timestamp, timestampOrNull } from "./timestamp.js";
+import { idOrNotFound, jobRef } from "./http/request.js";
+import { toAttemptJson, toErrorJson } from "./runs.js";
 
 type AttemptJson = RunAttempts["attempts"][number];
 type EventJson = RunEvents["events"][number];

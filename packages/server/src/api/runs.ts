@@ -1,19 +1,35 @@
 import { createHash } from "node:crypto";
 import {
-  type Operation,
-  type RunBatchResult,
-  type RunList,
-  type RunListQuery,
   limits,
+  type Operation,
   readCallback,
   readReschedule,
   readRunBatch,
   readRunCreate,
   readRunNow,
   readRunRepeat,
+  type Run,
+  type RunBatchResult,
+  type RunCreated,
+  type RunError as RunErrorJson,
+  type RunList,
+  type RunListQuery,
+  type RunSummary,
 } from "@carillon/contract";
-import { CarillonError, type DurationMs, type EnqueueSpec, formatId, isFinal, parseDuration } from "@carillon/core";
-import type { Effect, EnqueuedRun, RunView } from "@carillon/engine";
+import {
+  CarillonError,
+  type DurationMs,
+  type EnqueueSpec,
+  formatId,
+  isFinal,
+  latenessOf,
+  parseDuration,
+  parseTraceParent,
+  type RunError,
+  slaTermsOf,
+} from "@carillon/core";
+import type { AttemptRecord, Effect, EnqueuedRun, RunExplanation, RunView } from "@carillon/engine";
+import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
 import { found, parsed, toProblem } from "./http/errors.js";
@@ -23,27 +39,28 @@ import {
   type ApiResponse,
   type Call,
   contextWithReceipt,
+  createdResponse,
   handlers,
   momentOf,
+  noTracing,
   ok,
+  type Replay,
+  type Replays,
+  timestamp,
+  timestampOrNull,
   traceOf,
 } from "./http/handler.js";
-import type { Replay, Replays } from "./http/idempotency.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
-import { noTracing } from "./http/tracing.js";
-import { JobResponses } from "./job-responses.js";
-import { idOrNotFound, jobRef, withJobId } from "./references.js";
-import { type RunFacts, newRunResponse, runOrExistingResponse, toRunJson } from "./run-responses.js";
+import { findJob, idOrNotFound, jobRef, withJobId } from "./http/request.js";
 
 export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
-  const jobs = new JobResponses(options);
   return handlers({
     async listRuns({ query, namespace }) {
       return listRuns(engine, namespace, await withJobId(engine, namespace, query));
     },
     async listJobRuns({ params, query, namespace }) {
-      const job = await jobs.find(namespace, params.id);
+      const job = await findJob(engine, namespace, params.id);
       return listRuns(engine, namespace, query, job.id);
     },
     async getRun(call) {
@@ -183,7 +200,6 @@ async function awaitEnd(
 
 export function runChangeHandlers(options: ApiOptions) {
   const { engine } = options;
-  const jobs = new JobResponses(options);
   return handlers({
     async cancelRun({ params, namespace }) {
       return ok(toRunJson(await engine.runs.cancel(namespace, idOrNotFound("run", params.id))));
@@ -200,7 +216,7 @@ export function runChangeHandlers(options: ApiOptions) {
     },
     async retryJob(call) {
       const { params, namespace } = call;
-      const { lastRun } = await jobs.find(namespace, params.id);
+      const { lastRun } = await findJob(engine, namespace, params.id);
       if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
       const request = readRunRepeat(call.body);
       const { run, isNew } = await engine.deadLetters.retryRun(
@@ -239,4 +255,118 @@ export function callbackHandlers({ engine }: ApiOptions) {
 
 function unknownCallback(): CarillonError {
   return new CarillonError("not_found", "There is no such callback.");
+}
+
+export function toRunSummaryJson(run: RunView): RunSummary {
+  const { startedAt, finishedAt } = run;
+  return {
+    id: formatId("run", run.id),
+    status: run.status,
+    status_reason: run.statusReason,
+    trigger: toTriggerJson(run),
+    attempt: run.attempt,
+    max_attempts: run.maxAttempts,
+    started_at: timestampOrNull(startedAt),
+    finished_at: timestampOrNull(finishedAt),
+    lag_ms: lagMs(run),
+    duration_ms: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
+  };
+}
+
+function toTriggerJson({ id: runId, trigger }: RunView): RunSummary["trigger"] {
+  const { kind, id, scheduledFor, upstreamIds } = trigger;
+  const upstream = upstreamIds?.map((one) => formatId("run", one));
+  return {
+    kind,
+    // A run that a call created has no other cause: its own id adds nothing.
+    id: id === null || id === runId ? null : formatId(kind === "backfill" ? "bkf" : "run", id),
+    scheduled_for: timestamp(scheduledFor),
+    ...(upstream !== undefined && { upstream }),
+  };
+}
+
+/** How late the current or last attempt started; null while the run waits for its next attempt. */
+function lagMs({ startedAt, runAt }: RunView): number | null {
+  return startedAt === null || startedAt < runAt ? null : startedAt - runAt;
+}
+
+/** Facts that are read only for a single run, not for lists. */
+interface RunFacts {
+  readonly waitingOn?: RunExplanation | null;
+  /** The run that retries this one. */
+  readonly retriedAs?: string | null;
+}
+
+export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: RunFacts = {}): Run {
+  return {
+    ...toRunSummaryJson(run),
+    job_id: shownJobId(run),
+    task: run.task,
+    queue: run.queue,
+    priority: run.priority,
+    run_at: timestamp(run.runAt),
+    deadline_at: timestampOrNull(run.deadlineAt),
+    sla: toSlaJson(run),
+    created_at: timestamp(run.createdAt),
+    losses: run.losses,
+    worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),
+    retried_as: retriedAs === null ? null : formatId("run", retriedAs),
+    waiting_on: waitingOn && { code: waitingOn.code, detail: waitingOn.detail },
+    progress: run.progress && { ...run.progress, at: timestamp(run.progress.at) },
+    payload: shownPayload(run),
+    output: run.output ?? null,
+    error: run.error && toErrorJson(run.error),
+    attempts: run.attempts.map(toAttemptJson),
+    labels: { ...run.labels },
+    owner: run.owner,
+    trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
+  };
+}
+
+/** Breaches are reported for runs that have started or ended; explain reports the lateness of waiting ones. */
+function toSlaJson(run: RunView): Run["sla"] {
+  const { trigger, policy, startedAt, finishedAt, attempts, status } = run;
+  const terms = slaTermsOf({ sla: policy.sla, trigger: trigger.kind, nominal: trigger.scheduledFor });
+  if (terms === null) return null;
+  const { startBy, finishBy } = terms;
+  const firstStart = attempts[0]?.startedAt ?? startedAt;
+  const breached: ("start" | "finish")[] = [];
+  if (firstStart !== null && latenessOf(startBy, firstStart) !== null) breached.push("start");
+  if (finishedAt !== null && status !== "cancelled" && latenessOf(finishBy, finishedAt) !== null)
+    breached.push("finish");
+  return { start_by: timestampOrNull(startBy), finish_by: timestampOrNull(finishBy), breached };
+}
+
+export function toAttemptJson(record: AttemptRecord): Run["attempts"][number] {
+  return {
+    attempt: record.attempt,
+    fence: record.fence,
+    worker_id: formatId("wrk", record.sessionId),
+    started_at: timestamp(record.startedAt),
+    ended_at: timestamp(record.endedAt),
+    outcome: record.outcome,
+    error: record.error === undefined ? null : toErrorJson(record.error),
+  };
+}
+
+export function toErrorJson({ type, message, stack, retryable, fingerprint }: RunError): RunErrorJson {
+  return {
+    type,
+    message,
+    ...(stack !== undefined && { stack }),
+    retryable,
+    ...(fingerprint !== undefined && { fingerprint }),
+  };
+}
+
+/** The response to a call that always creates a run. */
+function newRunResponse(run: RunView): ApiResponse {
+  const body = toRunJson(run);
+  return createdResponse(`/v1/runs/${body.id}`, ok(body));
+}
+
+/** The response to a call that creates a run, or finds the one that exists already. */
+function runOrExistingResponse(run: RunView, isNew: boolean): ApiResponse {
+  const body: RunCreated = { ...toRunJson(run), is_new: isNew };
+  return isNew ? createdResponse(`/v1/runs/${body.id}`, ok(body)) : ok(body);
 }

@@ -9,26 +9,25 @@ import {
 import {
   type CalendarRule,
   type CalendarSet,
+  describeFireNote,
   type DurationMs,
+  formatDuration,
   type Instant,
   type JobSpec,
-  type RunPolicy,
-  type ScheduleBounds,
-  type ScheduleSpec,
-  type ScheduleWarning,
-  describeFireNote,
-  formatDuration,
   type PreviewedFire,
   previewSchedule,
   requireCalendars,
   resolveZone,
   retryOf,
+  type RunPolicy,
+  type ScheduleBounds,
+  type ScheduleSpec,
+  type ScheduleWarning,
   scheduleWarnings,
   smallestCronInterval,
 } from "@carillon/core";
-import { type JobView, checkConditions } from "@carillon/engine";
-import { type ApiEngine, type ApiOptions, handlers, momentOf, ok } from "./http/handler.js";
-import { timestamp } from "./timestamp.js";
+import { checkConditions, type JobView } from "@carillon/engine";
+import { type ApiEngine, type ApiOptions, handlers, momentOf, ok, timestamp } from "./http/handler.js";
 
 /** Jitter is a hash of the job's id, which does not exist yet: fires are shown without it. */
 const previewJobId = "00000000-0000-0000-0000-000000000000";

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import {
   type CallbackSecret,
   type Delivery,
-  type Webhook,
   readWebhookCreate,
   readWebhookPatch,
   readWebhookRotate,
+  type Webhook,
 } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
@@ -15,15 +15,16 @@ import {
   type ApiOptions,
   type ApiResponse,
   contextOf,
+  createdResponse,
   handlers,
   ok,
   okWithVersion,
-  createdResponse,
+  timestamp,
+  timestampOrNull,
 } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { idOrNotFound } from "./references.js";
-import { toRunJson } from "./run-responses.js";
-import { timestamp, timestampOrNull } from "./timestamp.js";
+import { idOrNotFound } from "./http/request.js";
+import { toRunJson } from "./runs.js";
 
 const webhookList = listOf("webhooks", toWebhookJson);
 const deliveryList = listOf("deliveries", toDeliveryJson);

@@ -11,7 +11,7 @@ import {
 import { type Completion, type NoteAnswer, formatId } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer } from "@carillon/engine";
 import { type ApiOptions, handlers, ok } from "./http/handler.js";
-import { idOrNotFound } from "./references.js";
+import { idOrNotFound } from "./http/request.js";
 
 /** Heartbeats of a worker within worker_timeout. */
 const heartbeatsPerTimeout = 5;

@@ -1,12 +1,11 @@
-import { type TaskInfo, type Worker, readWorkerDrain } from "@carillon/contract";
+import { readWorkerDrain, type TaskInfo, type Worker } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { TaskView, WorkerState, WorkerView } from "@carillon/engine";
 import { found } from "./http/errors.js";
-import { type ApiOptions, type ApiResponse, handlers, ok } from "./http/handler.js";
+import { type ApiOptions, type ApiResponse, handlers, ok, timestamp } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
-import { idOrNotFound, readAnyName } from "./references.js";
+import { idOrNotFound, readAnyName } from "./http/request.js";
 import { listRuns } from "./runs.js";
-import { timestamp } from "./timestamp.js";
 
 const workerList = listOf("workers", toWorkerJson);
 

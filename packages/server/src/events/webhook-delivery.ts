@@ -1,6 +1,7 @@
-import { createHmac } from "node:crypto";
-import { formatId, webhookTask } from "@carillon/core";
-import type { RunView, WebhookDelivery } from "@carillon/engine";
+import { createHmac, randomBytes } from "node:crypto";
+import { formatId, type Instant, webhookTask } from "@carillon/core";
+import type { CallbackSecrets, RunView, WebhookDelivery, Webhooks, WebhookTarget } from "@carillon/engine";
+import { type HttpAnswer, NonRetryableError, RetryAfterError, type Task, type TaskContext } from "@carillon/worker";
 
 const prefix = "whsec_";
 export const secretBytes = 32;
@@ -8,7 +9,7 @@ export const secretBytes = 32;
 /** A secret in the format of Standard Webhooks. */
 export const secretOf = (bytes: Buffer): string => `${prefix}${bytes.toString("base64")}`;
 
-export interface Signed {
+interface Signed {
   readonly id: string;
   /** Seconds. */
   readonly timestamp: number;
@@ -16,7 +17,7 @@ export interface Signed {
 }
 
 /** The headers of Standard Webhooks, with one signature per secret: the receiver accepts any that it can verify. */
-export function signedHeaders({ id, timestamp, body }: Signed, secrets: readonly string[]): Record<string, string> {
+function signedHeaders({ id, timestamp, body }: Signed, secrets: readonly string[]): Record<string, string> {
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, "base64");
     return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
@@ -34,7 +35,7 @@ export type DeliveryOutcome = "delivered" | "failed" | "gone" | "disabled";
 const statusErrorName = /^HttpStatus([1-9]\d\d)$/;
 
 /** Names the error by its HTTP status, which the delivery log shows, and removes the stack of the server's own code. */
-export function asStatusError<Thrown extends Error>(error: Thrown, status: number): Thrown {
+function asStatusError<Thrown extends Error>(error: Thrown, status: number): Thrown {
   Object.defineProperty(error, "name", { value: `HttpStatus${status}` });
   Object.defineProperty(error, "stack", { value: undefined });
   return error;
@@ -61,4 +62,103 @@ export function shownPayload({ task, payload }: Pick<RunView, "task" | "payload"
   if (task !== webhookTask) return payload ?? null;
   const { endpointId, url, message } = payload as WebhookDelivery;
   return endpointId === null ? { url, message } : { endpoint_id: formatId("whk", endpointId), message };
+}
+
+/** Posts to an address after checking that it is allowed. */
+export type Post = (request: {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}) => Promise<HttpAnswer>;
+
+export interface WebhookTaskOptions {
+  readonly webhooks: Pick<Webhooks, "target" | "noteDelivery">;
+  readonly callbackSecrets: Pick<CallbackSecrets, "signing">;
+  /** The namespace of the messages: its secret signs callbacks. */
+  readonly namespace: string;
+  readonly post: Post;
+  readonly now: () => Instant;
+  readonly version: string;
+  readonly onDelivery: (outcome: DeliveryOutcome) => void;
+}
+
+/** The part of an error response that is stored. */
+const excerptLength = 500;
+const maxRetryAfterMs = 3_600_000;
+
+/** Sends one message. The type of a thrown error decides whether the delivery is retried. */
+export function webhookSender(options: WebhookTaskOptions): Task {
+  return {
+    name: webhookTask,
+    async run(payload, context) {
+      const delivery = payload as WebhookDelivery;
+      const target = await targetOf(options, delivery);
+      const answer = await deliver(options, delivery, target, context);
+      return { status: answer.status };
+    },
+  };
+}
+
+async function targetOf(
+  { webhooks, callbackSecrets, namespace, onDelivery }: WebhookTaskOptions,
+  delivery: WebhookDelivery,
+): Promise<WebhookTarget> {
+  if (delivery.endpointId === null) {
+    const secrets = await callbackSecrets.signing(namespace, secretOf(randomBytes(secretBytes)));
+    return { url: delivery.url ?? "", isEnabled: true, secrets };
+  }
+  const target = await webhooks.target(delivery.endpointId);
+  const isTest = delivery.message.type === "webhook.test";
+  if (target !== null && (target.isEnabled || isTest)) return target;
+  onDelivery("disabled");
+  throw new NonRetryableError(target === null ? "The endpoint was deleted." : "The endpoint is disabled.");
+}
+
+async function deliver(
+  options: WebhookTaskOptions,
+  { endpointId, message }: WebhookDelivery,
+  { url, secrets }: WebhookTarget,
+  { signal }: TaskContext,
+): Promise<HttpAnswer> {
+  const body = JSON.stringify(message);
+  const timestamp = Math.floor(options.now() / 1_000);
+  const headers = {
+    "content-type": "application/cloudevents+json; charset=utf-8",
+    "user-agent": `carillon/${options.version}`,
+    ...signedHeaders({ id: message.id, timestamp, body }, secrets),
+  };
+  const note = async (outcome: "delivered" | "failed" | "gone"): Promise<void> => {
+    options.onDelivery(outcome);
+    if (endpointId !== null) await options.webhooks.noteDelivery(endpointId, outcome);
+  };
+  let answer: HttpAnswer;
+  try {
+    answer = await options.post({ url: new URL(url), headers, body, signal });
+  } catch (error) {
+    // A stop of this node is not a failure of the endpoint.
+    if (!signal.aborted) await note("failed");
+    throw error;
+  }
+  if (answer.status >= 200 && answer.status < 300) {
+    await note("delivered");
+    return answer;
+  }
+  await note(answer.status === 410 ? "gone" : "failed");
+  throw refusal(answer);
+}
+
+function refusal(answer: HttpAnswer): Error {
+  return asStatusError(refusalOf(answer), answer.status);
+}
+
+function refusalOf({ status, headers, body }: HttpAnswer): Error {
+  const excerpt = body.subarray(0, excerptLength).toString("utf8").trim();
+  const message = `The endpoint answered ${status}${excerpt === "" ? "." : `: ${excerpt}`}`;
+  if (status === 410) return new NonRetryableError(message);
+  const seconds = headers["retry-after"];
+  if (seconds !== undefined && /^\d{1,6}$/.test(seconds)) {
+    return new RetryAfterError(Math.min(Number(seconds) * 1_000, maxRetryAfterMs), message);
+  }
+  return new Error(message);
 }

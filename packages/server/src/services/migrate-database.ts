@@ -5,7 +5,7 @@ import { type MigrateReport, allMigrations } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { databaseServices, migrateWithLog } from "./database-service.js";
-import { SIGNAL_EXIT, guardProcess } from "./process-signals.js";
+import { SIGNAL_EXIT, guardProcess } from "./run-node.js";
 import { ServiceGroup } from "./service.js";
 
 export interface MigrateDatabaseOptions {

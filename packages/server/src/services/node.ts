@@ -1,16 +1,14 @@
+import { systemClock } from "@carillon/core";
 import type { Database } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { createMetrics } from "../metrics/metrics.js";
-import { ApiService } from "./api-service.js";
-import { type DatabaseServices, SchemaService, databaseServices } from "./database-service.js";
-import { EngineService, EventsService } from "./engine-service.js";
+import { ApiService, assertPortFree } from "./api-service.js";
+import { type DatabaseServices, databaseServices, SchemaService } from "./database-service.js";
+import { EngineService, EventsService, QueueLoadService } from "./engine-service.js";
 import { logEngineEvent, runEndLog } from "./event-log.js";
-import { assertPortFree } from "./port-in-use.js";
-import { QueueLoadService } from "./queue-load-service.js";
-import { type NodeContext, type Service, ServiceGroup, nodeTimers } from "./service.js";
-import { WebhookService } from "./webhook-service.js";
-import { WorkerService, nodeExecutors, payloadFaults } from "./worker-service.js";
+import { type NodeContext, type Service, ServiceGroup } from "./service.js";
+import { nodeExecutors, payloadFaults, WebhookService, WorkerService } from "./worker-service.js";
 
 export interface NodeOptions {
   readonly config: Config;
@@ -47,7 +45,7 @@ export class Node implements Service {
     const database = () => below.database.required;
     const events = new EventsService(database);
     metrics.watchStreams(() => events.hub);
-    const logRunEnd = dev ? runEndLog(logger, () => nodeTimers.monotonic()) : null;
+    const logRunEnd = dev ? runEndLog(logger, () => systemClock.monotonic()) : null;
     const isOnlyNode = below.embedded !== null;
     const engine = new EngineService(context, {
       database,

@@ -1,4 +1,4 @@
-import { CarillonError, systemClock, systemSoon, systemTimers } from "@carillon/core";
+import { CarillonError } from "@carillon/core";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 
@@ -51,9 +51,6 @@ export interface NodeContext {
   /** Aborted when the node is asked to stop, so that a start in progress ends. */
   readonly stopping: AbortSignal;
 }
-
-/** The clock and timers of the workers inside a node. */
-export const nodeTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 /** Called for each service of a group: tests wait for these moments, the node logs them. */
 export interface GroupObserver {

@@ -9,7 +9,7 @@ import {
 } from "@carillon/core";
 import { RunStoppedError, stoppedOutcome } from "./errors.js";
 import { execute, type ExecuteOptions } from "./execute.js";
-import type { StateSender } from "./state-sender.js";
+import type { StateSender } from "./reporter.js";
 import { type SignalledHandler, StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";

@@ -1,8 +1,7 @@
 import { type Assignment, type DurationMs, shownId } from "@carillon/core";
 import { workerStoppedOutcome } from "./errors.js";
 import { type ActiveRun, type FailedAttemptEvent, HeldRuns } from "./held-runs.js";
-import { ResultReporter, StartReporter } from "./reporter.js";
-import { StateSender } from "./state-sender.js";
+import { ResultReporter, StartReporter, StateSender } from "./reporter.js";
 import { type IgnoredSignalEvent, IgnoredSignalMonitor } from "./stop-signal.js";
 import type { WorkerTimers } from "./timers.js";
 import { type RegisteringWorker, toRegistration, type Transport } from "./transport.js";

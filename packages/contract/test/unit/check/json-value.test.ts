@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/bounds.js";
 import { Findings } from "../../../src/check/findings.js";
-import { checkJsonValue, isPlainlySound } from "../../../src/check/json-value.js";
+import { checkJsonValue, isPlainlySound } from "../../../src/check/read-body.js";
 
 function checked(value: unknown) {
   const findings = new Findings();

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { openApiDocument } from "../../../src/openapi/document.js";
-import { SchemaComponents } from "../../../src/openapi/schema-components.js";
+import { openApiDocument, SchemaComponents } from "../../../src/openapi/document.js";
 import { type Operation, takesIdempotencyKey } from "../../../src/operation.js";
 import { operations } from "../../../src/operations.js";
 import { errorCodes } from "../../../src/resources/problem.js";

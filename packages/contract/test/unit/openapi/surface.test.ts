@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openApiDocument } from "../../../src/openapi/document.js";
-import { type Json } from "../../../src/openapi/schema-components.js";
+import { type Json, openApiDocument } from "../../../src/openapi/document.js";
 import { apiSurface, breachesOf } from "../../../../../scripts/generate/surface.mjs";
 
 const root = new URL("../../../../../", import.meta.url);

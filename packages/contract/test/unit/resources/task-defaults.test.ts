@@ -7,7 +7,7 @@ import {
   readRunCreate,
   type RefuseTarget,
 } from "../../../src/index.js";
-import { type TaskDefaults } from "../../../src/resources/task-defaults.js";
+import { type TaskDefaults } from "../../../src/resources/request-context.js";
 
 const now = Date.UTC(2026, 10, 12, 8, 30);
 const usual: TaskDefaults = { queue: "mail", priority: 7, timeout: "2m", retry: { max_attempts: 6, initial: "10s" } };

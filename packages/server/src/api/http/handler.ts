@@ -1,6 +1,6 @@
+import type { Readable } from "node:stream";
 import type {
   CheckPayload,
-  RequestContext,
   Operation,
   OperationId,
   operations,
@@ -8,15 +8,20 @@ import type {
   QueryOf,
   QuotaClass,
   RefuseTarget,
+  RequestContext,
 } from "@carillon/contract";
-import type { DurationMs, ErrorCode, Instant, TraceContext } from "@carillon/core";
-import type { ChangeContext, Engine, NamespaceGuard, Receipt } from "@carillon/engine";
+import {
+  type DurationMs,
+  type ErrorCode,
+  formatInstant,
+  type Instant,
+  type RunPolicy,
+  type TraceContext,
+} from "@carillon/core";
+import type { ChangeContext, Effect, Engine, NamespaceGuard, Receipt } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
-import type { Readable } from "node:stream";
 import type { EventFilter } from "../../events/public-event.js";
-import type { AdmissionLoad, BudgetLimits } from "./admission.js";
-import type { CallerOf, QuotaLimits } from "./rate-quotas.js";
-import type { TracePlace, TracingPort } from "./tracing.js";
+import type { AdmissionLoad, BudgetLimits, CallerOf, QuotaLimits } from "./admission.js";
 
 /** A request that passed its checks, without the HTTP framework. */
 export interface Call<Op extends Operation> {
@@ -66,10 +71,21 @@ export function createdResponse(location: string, shown: ApiResponse): ApiRespon
   return { ...shown, status: 201, headers: { ...shown.headers, Location: location } };
 }
 
+/** RFC 3339 in UTC with milliseconds. */
+export const timestamp = formatInstant;
+
+export function timestampOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : timestamp(instant);
+}
+
 export type Handler<Op extends Operation> = (call: Call<Op>) => ApiResponse | Promise<ApiResponse>;
 
 /** One handler for each declared operation: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
+
+/** Rebuilds the response of a call from what it created: its node died before it stored the response. */
+export type Replay = (effect: Effect, call: Call<Operation>) => Promise<ApiResponse>;
+export type Replays = Partial<Record<OperationId, Replay>>;
 
 /** Some of the handlers: each takes exactly the calls of the operation that it is named after. */
 export function handlers<Id extends OperationId>(own: Pick<Handlers, Id>): Pick<Handlers, Id> {
@@ -177,6 +193,57 @@ export interface EventsPort {
   /** Opens a stream of server-sent events. Throws overloaded. */
   open(filter: EventFilter, lastEventId?: string): Readable;
 }
+
+/** A position in a trace; undefined: not traced. */
+export interface TracePlace {
+  readonly traceparent: string | undefined;
+  /** The vendors' additions. */
+  readonly tracestate?: string | undefined;
+}
+
+export interface CallSpan extends TracePlace {
+  /** Whether the span is recorded: attributes of others are not computed. */
+  readonly isSeen: boolean;
+  run<Result>(work: () => Result): Result;
+  note(attributes: Readonly<Record<string, string | number>>): void;
+  fail(reason: { readonly type: string; readonly message: string; readonly stack?: string }): void;
+  end(): void;
+}
+
+/** The parts of a new job or run that its trace names. */
+export interface Traceable {
+  readonly task: string;
+  readonly policy: RunPolicy;
+  readonly schedule?: { readonly kind: string };
+}
+
+/** How calls become part of traces. */
+export interface TracingPort {
+  beginSpan(start: { name: string; kind: "server"; parent: "active" | TracePlace }): CallSpan;
+  /** The active span of an instrumentation of the process itself. */
+  activeTraceParent(): string | undefined;
+  /** Calls `store` with specs that carry the trace on. */
+  enqueueTraced<Spec extends Traceable, Result>(
+    parent: TracePlace,
+    specs: readonly Spec[],
+    store: (specs: readonly Spec[]) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+const noSpan: CallSpan = {
+  traceparent: undefined,
+  isSeen: false,
+  run: (work) => work(),
+  note: () => undefined,
+  fail: () => undefined,
+  end: () => undefined,
+};
+
+export const noTracing: TracingPort = {
+  beginSpan: () => noSpan,
+  activeTraceParent: () => undefined,
+  enqueueTraced: (_parent, specs, store) => store(specs),
+};
 
 export interface ApiOptions {
   readonly engine: ApiEngine;

@@ -1,10 +1,21 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
-import { checkJsonValue, checkValue, Findings, namespaceNameLength } from "@carillon/contract";
-import { CarillonError, namespaceNamePattern } from "@carillon/core";
+import {
+  anyNamePattern,
+  checkJsonValue,
+  checkValue,
+  Findings,
+  keyPattern,
+  limits,
+  namespaceNameLength,
+  plainNameLength,
+  plainNamePattern,
+} from "@carillon/contract";
+import { CarillonError, formatId, type IdPrefix, isObject, namespaceNamePattern, parseId } from "@carillon/core";
+import type { Engine, JobRef, JobView } from "@carillon/engine";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, type TObject, Type } from "typebox";
-import { notFound } from "./errors.js";
+import { found, notFound } from "./errors.js";
 
 /** A change is a merge patch (RFC 7396), which has a type of its own. */
 const bodyTypes = ["application/json", "application/merge-patch+json"];
@@ -103,8 +114,8 @@ const maxVersion = 2_147_483_647;
 /** The version that If-Match requires. Compressing proxies make an ETag weak, which does not matter here. */
 export function ifVersionOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
-  const found = /^\s*(?:W\/)?"v(\d{1,20})"\s*$/.exec(header);
-  if (found !== null) return Math.min(Number(found[1]), maxVersion);
+  const match = /^\s*(?:W\/)?"v(\d{1,20})"\s*$/.exec(header);
+  if (match !== null) return Math.min(Number(match[1]), maxVersion);
   const shown = JSON.stringify(header.length <= 60 ? header : `${header.slice(0, 57)}…`);
   const detail = `If-Match must be the one ETag of a response, such as "v7" with its quotes, not ${shown}`;
   throw new CarillonError("field_invalid", detail, { items: [{ pointer: "If-Match", code: "field_invalid", detail }] });
@@ -137,4 +148,77 @@ export const requestIdHeader = "x-request-id";
 /** The caller's own id for the call if it is harmless, else a new one. */
 export function requestIdOf(given: string | readonly string[] | undefined, newRequestId: () => string): string {
   return typeof given === "string" && requestIdPattern.test(given) ? given : newRequestId();
+}
+
+// How addresses and filters name things. A text that cannot be a name or an id is answered like one that does not exist: 404.
+
+const jobKeyPattern = new RegExp(keyPattern);
+
+/** A job by its id, or by @ and its key. */
+export function jobRef(text: string): JobRef {
+  if (!text.startsWith("@")) return { id: idOrNotFound("job", text) };
+  if (!jobKeyPattern.test(text.slice(1)))
+    throw notFound(
+      `There is no job ${JSON.stringify(text)}: a key is 1 to 200 letters, digits, dots, dashes and underscores.`,
+    );
+  return { key: text.slice(1) };
+}
+
+export function idOrNotFound(prefix: IdPrefix, text: string): string {
+  try {
+    return parseId(prefix, text);
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error;
+    const byKey = prefix === "job" && jobKeyPattern.test(text) ? `, or @ and a key: @${text}` : "";
+    throw notFound(`${error.message}${byKey}`);
+  }
+}
+
+const nameReader = (pattern: RegExp, maxLength: number) => (text: string) =>
+  text.length <= maxLength && pattern.test(text) ? text : null;
+
+/** A name of a queue, a task or a breaker; null for a text that cannot be one. */
+export const readAnyName = nameReader(new RegExp(anyNamePattern), limits.nameLength);
+
+/** A name of a calendar or a maintenance window; null for a text that cannot be one. */
+export const readPlainName = nameReader(new RegExp(plainNamePattern), plainNameLength);
+
+export function plainNameOrNotFound(text: string, kind: string): string {
+  return found(readPlainName(text), `There is no ${kind} ${JSON.stringify(text)}.`);
+}
+
+interface JobSource {
+  readonly jobs: Pick<Engine["jobs"], "get">;
+}
+
+/** The job that an address names. Throws not_found. */
+export async function findJob(engine: JobSource, namespace: string, text: string): Promise<JobView> {
+  return found(await engine.jobs.get(namespace, jobRef(text)), `There is no job ${text}.`);
+}
+
+interface JobFiltered {
+  readonly job_id?: string;
+}
+
+/** The filter with the id of its job, if job_id is @ and a key. Other values are validated with the rest of the filter. */
+export async function withJobId<Filter extends JobFiltered>(
+  engine: JobSource,
+  namespace: string,
+  filter: Filter,
+): Promise<Filter> {
+  const { job_id: text } = filter;
+  if (typeof text !== "string" || !text.startsWith("@")) return filter;
+  return { ...filter, job_id: await jobIdOf(engine, namespace, text) };
+}
+
+/** The same for a body that has such a filter and is not validated yet. */
+export async function withJobIdInFilter(engine: JobSource, namespace: string, body: unknown): Promise<unknown> {
+  if (!isObject(body) || !isObject(body["filter"])) return body;
+  return { ...body, filter: await withJobId(engine, namespace, body["filter"]) };
+}
+
+/** The id of a job. A job named by its id need not exist: its runs are kept longer. */
+export async function jobIdOf(engine: JobSource, namespace: string, text: string): Promise<string> {
+  const ref = jobRef(text);
+  return formatId("job", "id" in ref ? ref.id : (await findJob(engine, namespace, text)).id);
 }

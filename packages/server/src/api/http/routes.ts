@@ -1,20 +1,33 @@
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import {
+  limits,
   type Operation,
   type OperationId,
-  type QuotaClass,
   operations,
+  type QuotaClass,
   quotaClassOf,
   takesIdempotencyKey,
 } from "@carillon/contract";
-import { CarillonError } from "@carillon/core";
+import { CarillonError, parseTraceParent } from "@carillon/core";
+import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { withTimeout } from "../../timeout.js";
 import type { BudgetName, Ticket } from "./admission.js";
-import type { ApiEngine, ApiResponse, Call, Handler, Handlers } from "./handler.js";
-import { idempotencyKeyOf, type Replays, respondOnce } from "./idempotency.js";
+import {
+  type ApiEngine,
+  type ApiResponse,
+  type Call,
+  type CallSpan,
+  type Handler,
+  type Handlers,
+  type Replay,
+  type Replays,
+  type TracePlace,
+  type TracingPort,
+} from "./handler.js";
+import { toProblem } from "./errors.js";
 import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
-import { beginHttpSpan, endHttpSpan, type TracingPort } from "./tracing.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -149,6 +162,34 @@ async function traced(
   }
 }
 
+/** A span for a call: in the trace of the instrumented process if there is one, else in that of the caller. */
+function beginHttpSpan(tracing: TracingPort, { method, headers }: FastifyRequest, route: string): CallSpan {
+  const parent = tracing.activeTraceParent() === undefined ? callersTrace(headers) : "active";
+  const span = tracing.beginSpan({ name: `${method} ${route}`, kind: "server", parent });
+  if (span.isSeen) span.note({ "http.request.method": method, "http.route": route });
+  return span;
+}
+
+function endHttpSpan(span: CallSpan, outcome: { readonly status: number } | { readonly error: unknown }): void {
+  if (span.isSeen) {
+    const status = "error" in outcome ? toProblem(outcome.error, "").body.status : outcome.status;
+    span.note({ "http.response.status_code": status });
+    if ("error" in outcome && status >= 500) span.fail(describeThrown(outcome.error));
+  }
+  span.end();
+}
+
+function callersTrace({ traceparent, tracestate }: FastifyRequest["headers"]): TracePlace {
+  if (typeof traceparent !== "string" || parseTraceParent(traceparent) === null) return { traceparent: undefined };
+  return { traceparent, ...(typeof tracestate === "string" && { tracestate }) };
+}
+
+function describeThrown(error: unknown): { type: string; message: string; stack?: string } {
+  if (!(error instanceof Error)) return { type: "Error", message: String(error) };
+  const { name: type, message, stack } = error;
+  return { type, message, ...(stack !== undefined && { stack }) };
+}
+
 /** Runs the handler; once for each Idempotency-Key, if the operation takes one and the caller sends one. */
 function responder(
   id: OperationId,
@@ -167,6 +208,79 @@ function responder(
       );
     return respondOnce({ keys, operation, handler, replay: replays[id], onLost }, key, call);
   };
+}
+
+interface KeyedOptions {
+  readonly keys: ApiEngine["idempotencyKeys"];
+  readonly operation: Operation;
+  readonly handler: Handler<Operation>;
+  readonly replay: Replay | undefined;
+  readonly onLost: (error: unknown) => void;
+}
+
+const printable = /^[\x20-\x7e]+$/;
+
+function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const key = Array.isArray(header) ? header.join(", ") : header;
+  if (printable.test(key) && key.length <= limits.idempotencyKeyLength) return key;
+  const detail = `Idempotency-Key must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters`;
+  const pointer = "Idempotency-Key";
+  throw new CarillonError("field_invalid", detail, { items: [{ pointer, code: "field_invalid", detail }] });
+}
+
+/** Runs a call once for its key; a repeated call gets the stored response. */
+async function respondOnce(options: KeyedOptions, key: string, call: Call<Operation>): Promise<ApiResponse> {
+  const { keys, operation, handler, replay, onLost } = options;
+  const request = fingerprint(operation, call);
+  const begun = await keys.begin(call.namespace, { caller: call.actor ?? "", key, request });
+  if (begun.state === "busy") {
+    throw new CarillonError(
+      "idempotency_in_progress",
+      "The first call with this Idempotency-Key is still in progress.",
+    );
+  }
+  if (begun.state === "other") {
+    const detail = "This Idempotency-Key was used for another request; use a new key for each request.";
+    throw new CarillonError("idempotency_key_reused", detail);
+  }
+  if (begun.state === "done") return replayed(begun.answer);
+  if (begun.state === "effect") {
+    if (replay === undefined) throw new Error(`The operation ${operation.path} stores an effect and has no replay.`);
+    return markReplayed(await replay(begun.effect, call));
+  }
+  try {
+    const response = await handler({ ...call, receipt: begun.receipt });
+    // The effect is already stored: if this write fails, only the response is lost, and the replay rebuilds it.
+    await begun.answered(toStored(response)).catch(onLost);
+    return response;
+  } catch (error) {
+    await begun.refused().catch(onLost);
+    throw error;
+  }
+}
+
+function fingerprint({ method, path }: Operation, { params, query, body, ifVersion }: Call<Operation>): string {
+  const request = JSON.stringify([method, path, params, query, ifVersion ?? null, body ?? null], sortMembers);
+  return createHash("sha256").update(request).digest("base64url");
+}
+
+/** A caller that builds its request again may write the members in another order. */
+function sortMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function toStored({ status, headers = {}, body }: ApiResponse): KeptAnswer {
+  return { status, headers, body: body === undefined ? null : JSON.stringify(body) };
+}
+
+function replayed({ status, headers, body }: KeptAnswer): ApiResponse {
+  return markReplayed({ status, headers, ...(body !== null && { body: JSON.parse(body) as unknown }) });
+}
+
+function markReplayed(response: ApiResponse): ApiResponse {
+  return { ...response, headers: { ...response.headers, "Idempotent-Replayed": "true" } };
 }
 
 function callOf(

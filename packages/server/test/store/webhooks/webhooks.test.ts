@@ -13,7 +13,7 @@ import {
   Worker,
 } from "@carillon/worker";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { webhookSender } from "../../../src/events/webhook-task.js";
+import { webhookSender } from "../../../src/events/webhook-delivery.js";
 import { apiUnderTest } from "../../unit/api/api-under-test.js";
 import { startReceiver } from "./receiver.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertLoopbackCaller } from "../../../src/api/http/access.js";
+import { assertLoopbackCaller } from "../../../src/api/http/admission.js";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 const attempt = (headers: Record<string, string>) => () => assertLoopbackCaller({ headers, localPort: 8023 });

@@ -1,7 +1,7 @@
 import { ManualClock } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CallerQuota, type RateQuota } from "../../../src/api/http/rate-quotas.js";
+import { CallerQuota, type RateQuota } from "../../../src/api/http/admission.js";
 
 function quotaOf(quota: RateQuota, maxCallers?: number) {
   const clock = new ManualClock();

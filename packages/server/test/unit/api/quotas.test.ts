@@ -2,7 +2,7 @@ import type { QuotaClass } from "@carillon/contract";
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { QuotaLimits } from "../../../src/api/http/rate-quotas.js";
+import type { QuotaLimits } from "../../../src/api/http/admission.js";
 import type { ApiOptions } from "../../../src/api/http/handler.js";
 
 /** An API with these quotas; time stands still until the test advances it. */

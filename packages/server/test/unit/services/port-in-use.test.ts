@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { listeningInodes } from "../../../src/services/port-in-use.js";
+import { listeningInodes } from "../../../src/services/api-service.js";
 
 const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F57 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0 0 10 0

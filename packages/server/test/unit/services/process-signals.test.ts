@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { REPEATED_SIGNAL_MS, guardProcess, stopSignalHandler } from "../../../src/services/process-signals.js";
+import { REPEATED_SIGNAL_MS, guardProcess, stopSignalHandler } from "../../../src/services/run-node.js";
 
 function scene() {
   const handled: string[] = [];

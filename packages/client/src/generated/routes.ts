@@ -1,5 +1,5 @@
 // Made by scripts/generate/client.mjs from the operations in packages/contract. Do not edit.
-import type { Route } from "./methods.js";
+import type { Route } from "../methods.js";
 
 export const routes = {
   jobs: {
