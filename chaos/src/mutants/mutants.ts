@@ -14,7 +14,7 @@ const whichRuns = inFire(" and due.runs_made = requested.runs_made", "");
 const dueCheck = inFire("      and coalesce(due.next_fire_at, 'infinity') <= clock_timestamp()\n", "");
 /** No notification is sent, so what a node knows is as old as its last full scan. */
 const noHint: Edit = {
-  in: "store/src/db/notifier.ts",
+  in: "store/src/db/listen-notify.ts",
   from: "if (this.#pending.size >= maxPending)",
   to: "if (maxPending > 0)",
 };

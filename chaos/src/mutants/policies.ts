@@ -54,7 +54,7 @@ export const policyMutants: readonly Mutant[] = [
     shownBy: ["UNEXPECTED", "EARLY"],
     edits: [
       {
-        in: "engine/src/schedules/window-cache.ts",
+        in: "engine/src/schedules/due-rules.ts",
         from: "if (known === undefined)",
         to: "if (known === undefined || namespaceId > 0)",
       },

@@ -21,10 +21,10 @@ export type {
   ScheduleBounds,
   ScheduleSpec,
 } from "./schedule/spec.js";
-export type { DurationMs, Instant } from "./time/instant.js";
+export { type DurationMs, FIRST_INSTANT, type Instant, LAST_INSTANT, NEVER } from "./time/instant.js";
 export { searchKeyOf, shownLabels, storedLabels } from "./label/searched-labels.js";
 export { type LabelCondition, parseLabelSelector } from "./label/selector.js";
-export type { JobSpec } from "./job/spec.js";
+export type { JobSpec, StoredSpec } from "./job/spec.js";
 export {
   type Abilities,
   type Asked,
@@ -86,6 +86,7 @@ export {
   overlapPolicies,
   type OverlapPolicy,
   ownFiring,
+  refuseLongPast,
 } from "./job/firing-policy.js";
 export { type LedgerReason, ledgerReasons } from "./job/firing-policy.js";
 export { latenessOf, type Sla, type SlaTerms, slaTermsOf } from "./job/run-policy.js";
@@ -95,16 +96,15 @@ export {
   type Id,
   type IdPrefix,
   type JobId,
+  namespaceNamePattern,
   type NodeId,
   parseId,
   type RunId,
   shownId,
   type WorkerId,
 } from "./ids/id.js";
-export { namespaceNamePattern } from "./ids/id.js";
-export { occurrenceRunId } from "./ids/occurrence-run-id.js";
-export { canonicalUuid, timeOfUuid, uuidV7Of } from "./ids/uuid.js";
-export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid.js";
+export { occurrenceRunId, scheduledRunId } from "./ids/occurrence-run-id.js";
+export { canonicalUuid, makeUuidV7, type RandomBytes, timeOfUuid, uuidv7, uuidV7Of } from "./ids/uuid.js";
 export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
 export {
   type Backoff,
@@ -126,41 +126,38 @@ export {
 export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/state.js";
 export { type Dedupe, type DedupeAction, dedupeActions, type EnqueueSpec, readsPayload } from "./run/enqueue-spec.js";
 export { JsonText } from "./run/enqueue-spec.js";
-export { type RunStatusReason, runStatusReasons } from "./run/status.js";
 export {
   type FinalRunStatus,
+  initialRunStatuses,
   isFinal,
   type LiveRunStatus,
+  parseStatusFilter,
+  type RunEvent,
   type RunStatus,
   runStatuses,
   runStatusGroups,
-} from "./run/status.js";
-export { parseStatusFilter } from "./run/status.js";
-export {
-  initialRunStatuses,
-  type RunEvent,
+  type RunStatusReason,
+  runStatusReasons,
   type RunTransition,
   runTransitions,
   transitionRun,
-} from "./run/transition.js";
+} from "./run/status.js";
 export { TimingWheel, type TimingWheelOptions } from "./wheel/timing-wheel.js";
 export { answerCronLine } from "./cron/answer-line.js";
 export { type ClockNote, CompiledCron, compileCron, type CronOptions } from "./cron/compile.js";
 export { type CronField, type CronFields, type CronPart, type DayMatch, isFixedTime } from "./cron/fields.js";
 export { parseCron } from "./cron/parse.js";
 export { type CivilDate, civilDateOf, daysInMonth, epochDayOf, weekdayOf } from "./zone/civil.js";
-export { FIRST_INSTANT, LAST_INSTANT, NEVER } from "./time/instant.js";
-export { resolveZone } from "./zone/resolve-zone.js";
-export { parseRfc3339 } from "./time/instant-text.js";
-export { type WallMs, type WallReading, Zone } from "./zone/zone.js";
+export { resolveZone, type WallMs, type WallReading, Zone } from "./zone/zone.js";
+export { formatInstant, parseInstant, parseRfc3339 } from "./time/instant-text.js";
 export { type Calendar, type CalendarContext, type CalendarSet, compileCalendar } from "./calendar/calendar.js";
-export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./calendar/civil-day.js";
+export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./zone/civil.js";
 export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } from "./calendar/definition.js";
 export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/definition.js";
 export { type CalendarCheck, type CalendarCheckOptions, checkCalendar } from "./calendar/check-calendar.js";
-export { checkWindow } from "./calendar/maintenance-window.js";
 export {
   type ActiveWindow,
+  checkWindow,
   type MaintenanceWindow,
   MaintenanceWindows,
   type WindowScope,
@@ -175,13 +172,11 @@ export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/c
 export type { Clock, Soon, Timers } from "./time/clock.js";
 export { formatDuration, maxDurationMs, parseDuration } from "./time/duration.js";
 export { isObject, present } from "./json/objects.js";
-export { formatInstant, parseInstant } from "./time/instant-text.js";
 export { ManualClock } from "./time/manual-clock.js";
 export { type Pending, pending } from "./time/pending.js";
-export { systemClock, systemSoon, systemTimers } from "./time/system.js";
-export { systemRandom, systemRandomBytes } from "./time/system.js";
-export { describeFireNote } from "./describe/describe-schedule.js";
-export { describeCron, describeSchedule } from "./describe/describe-schedule.js";
+export { systemClock, systemRandom, systemRandomBytes, systemSoon, systemTimers } from "./time/clock.js";
+export { describeCron } from "./describe/describe-cron.js";
+export { describeFireNote, describeSchedule } from "./describe/describe-schedule.js";
 export {
   type PreviewedFire,
   type PreviewOptions,

@@ -2,7 +2,7 @@ import type { DurationMs } from "@carillon/core";
 import { type ClaimedRun, loadStatements } from "@carillon/store";
 import { Backfills } from "./backfills/backfills.js";
 import { Breakers } from "./breakers/breakers.js";
-import { CalendarCompiler, CalendarCache } from "./calendars/calendar-cache.js";
+import { CalendarCache, CalendarCompiler } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
 import { Calendars } from "./calendars/calendars.js";
 import { MaintenanceWindows } from "./calendars/maintenance-windows.js";
@@ -10,8 +10,7 @@ import { Catalog } from "./catalog/catalog.js";
 import { Namespaces } from "./catalog/namespaces.js";
 import { Queues } from "./catalog/queues.js";
 import { Tasks } from "./catalog/tasks.js";
-import { ClusterStatus } from "./cluster/cluster-status.js";
-import { ClusterMembership } from "./cluster/cluster-membership.js";
+import { ClusterMembership, ClusterStatus } from "./cluster/cluster-membership.js";
 import { EngineContext } from "./context.js";
 import { DeadLetters } from "./dead-letters/dead-letters.js";
 import { DependencyRunner } from "./dependencies/dependency-runner.js";
@@ -48,8 +47,7 @@ import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
 import { DueRules } from "./schedules/due-rules.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
-import { CallbackSecrets } from "./webhooks/callback-secrets.js";
-import { Webhooks } from "./webhooks/webhooks.js";
+import { CallbackSecrets, Webhooks } from "./webhooks/webhooks.js";
 
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {

@@ -48,7 +48,7 @@ export { Coalescer, type CoalescerOptions, type Outcome } from "./db/coalescer.j
 export { DatabaseClock } from "./db/database-clock.js";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "./db/database.js";
 export { type PgErrorClass, classifyPgError, isFaultOfRows, sqlStateOf } from "./db/errors.js";
-export type { Hint } from "./db/notifier.js";
+export type { Hint } from "./db/listen-notify.js";
 export { type WaitOptions, openDatabase, waitForDatabase, writeProbe } from "./db/open-database.js";
 export type { DatabaseEvent, DatabaseOptions, Random, Timeouts } from "./db/options.js";
 export { jsonOrNull, jsonParam, timestampParam } from "./db/parameters.js";
@@ -181,7 +181,7 @@ export type {
 } from "./runs/failure-store.js";
 export type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "./runs/receipt-store.js";
 export type { EndingOfRuns, RunChangeStore } from "./runs/run-change-store.js";
-export type { RunListFilter, TriggerKind } from "./runs/run-filter.js";
+export { clockSlackMs, type RunListFilter, type TriggerKind } from "./runs/run-filter.js";
 export type { AttemptRecord, RunProgress, RunReads, RunRow } from "./runs/run-reads.js";
 export type { Kept, LinePlace, RecordSweeps, RunLine, RunLogStore, RunRecords } from "./runs/run-record-store.js";
 export { type CountedParts, type RunFilter, type RunSearch, runSearch } from "./runs/run-search.js";

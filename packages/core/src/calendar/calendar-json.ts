@@ -1,7 +1,6 @@
-import { isObject } from "../json/objects.js";
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
-import { daysInMonth } from "../zone/civil.js";
-import { type Weekday, formatCivilDay, parseCivilDay } from "./civil-day.js";
+import { isObject } from "../json/objects.js";
+import { daysInMonth, formatCivilDay, parseCivilDay, type Weekday } from "../zone/civil.js";
 import {
   type CalendarDefinition,
   type DayRange,

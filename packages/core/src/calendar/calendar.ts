@@ -1,7 +1,6 @@
 import { CarillonError } from "../errors/carillon-error.js";
-import { daysInMonth, epochDayOf, weekdayOf } from "../zone/civil.js";
-import { type CivilDay, firstDayOfYear, yearOf } from "./civil-day.js";
-import { DayBitmaps, type YearBits, setDay, setDays } from "./day-bitmaps.js";
+import { type CivilDay, daysInMonth, epochDayOf, firstDayOfYear, weekdayOf, yearOf } from "../zone/civil.js";
+import { DayBitmaps, setDay, setDays, type YearBits } from "./day-bitmaps.js";
 import type { CalendarDefinition, DayRange, DayRule, HolidaySource, YearlyRange } from "./definition.js";
 
 /** A named, versioned set of days. Pure: a version always contains the same days. */

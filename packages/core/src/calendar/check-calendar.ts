@@ -1,8 +1,7 @@
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
-import { weekdayOf } from "../zone/civil.js";
+import { firstDayOfYear, formatCivilDay, weekdayOf } from "../zone/civil.js";
 import { parseCalendar } from "./calendar-json.js";
 import { compileCalendar } from "./calendar.js";
-import { firstDayOfYear, formatCivilDay } from "./civil-day.js";
 import type { HolidaySource } from "./definition.js";
 
 export interface CalendarCheck {

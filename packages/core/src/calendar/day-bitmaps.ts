@@ -1,4 +1,4 @@
-import { type CivilDay, firstDayOfYear, yearOf } from "./civil-day.js";
+import { type CivilDay, firstDayOfYear, yearOf } from "../zone/civil.js";
 
 /** One bit per day of a year, bit 0 of word 0 is 1 January. Bits beyond the year's last day mean nothing. */
 export type YearBits = Uint32Array;

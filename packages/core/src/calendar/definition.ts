@@ -1,4 +1,4 @@
-import type { CivilDay, Weekday } from "./civil-day.js";
+import type { CivilDay, Weekday } from "../zone/civil.js";
 
 /** Days from..to, both included. */
 export interface DayRange {

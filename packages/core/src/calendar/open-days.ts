@@ -1,8 +1,8 @@
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
 import type { CalendarRule, Roll } from "../schedule/spec.js";
 import { similarWord } from "../spelling/similar-word.js";
+import { type CivilDay, sameMonth } from "../zone/civil.js";
 import type { Calendar, CalendarSet } from "./calendar.js";
-import { type CivilDay, sameMonth } from "./civil-day.js";
 import { DayBitmaps } from "./day-bitmaps.js";
 
 /**

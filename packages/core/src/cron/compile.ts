@@ -1,9 +1,8 @@
 import type { FireNote } from "../schedule/compiled.js";
 import type { DstPolicy } from "../schedule/spec.js";
 import { FIRST_INSTANT, type Instant, LAST_INSTANT, NEVER } from "../time/instant.js";
-import { resolveZone } from "../zone/resolve-zone.js";
 import type { OffsetSpan } from "../zone/zone-offsets.js";
-import type { Zone } from "../zone/zone.js";
+import { resolveZone, type Zone } from "../zone/zone.js";
 import { type CronFields, type DayMatch, isFixedTime } from "./fields.js";
 import { parseCronWithDays } from "./parse.js";
 import { WallPattern } from "./wall-pattern.js";

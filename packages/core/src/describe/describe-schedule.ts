@@ -1,18 +1,8 @@
-import { parseCron } from "../cron/parse.js";
 import type { FireNote } from "../schedule/compiled.js";
-import type {
-  AfterSchedule,
-  CalendarRule,
-  CronSchedule,
-  DstPolicy,
-  Roll,
-  ScheduleBounds,
-  ScheduleSpec,
-} from "../schedule/spec.js";
+import type { AfterSchedule, CalendarRule, DstPolicy, Roll, ScheduleBounds, ScheduleSpec } from "../schedule/spec.js";
 import { formatInstant } from "../time/instant-text.js";
 import type { DurationMs, Instant } from "../time/instant.js";
-import { describeDays } from "./describe-days.js";
-import { describeTimes, namesTimesOfDay } from "./describe-times.js";
+import { describeCron } from "./describe-cron.js";
 import { count, durationInWords, listOf } from "./phrases.js";
 
 /** Describes a schedule in one English sentence. Throws `cron_invalid` or `cron_never_fires`. */
@@ -29,12 +19,6 @@ export function describeSchedule(spec: ScheduleSpec): string {
     default:
       return `${describeCron(spec)}, ${spec.timeZone}${describeDst(spec.dst)}${describeBounds(spec)}`;
   }
-}
-
-/** Describes the expression alone: "At 09:30 on Monday through Friday". */
-export function describeCron({ cron, dayMatch = "or" }: Pick<CronSchedule, "cron" | "dayMatch">): string {
-  const fields = parseCron(cron, dayMatch);
-  return `${describeTimes(fields)}${describeDays(fields, dayMatch, namesTimesOfDay(fields))}`;
 }
 
 function pace(everyMs: DurationMs): string {

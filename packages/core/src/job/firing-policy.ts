@@ -1,3 +1,5 @@
+import { CarillonError } from "../errors/carillon-error.js";
+import type { AtSchedule } from "../schedule/spec.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 
 export const misfirePolicies = ["run_once", "skip", "run_all"] as const;
@@ -41,6 +43,21 @@ export function ownFiring(given: Partial<FiringPolicy>): Partial<FiringPolicy> {
 export function firingPolicy(given: Partial<FiringPolicy>): FiringPolicy {
   for (const name in given) if (Object.hasOwn(given, name)) return { ...defaultFiringPolicy, ...given };
   return defaultFiringPolicy;
+}
+
+/** Refuses an instant before the catch-up window. A caller that gives misfire run_once wants the run however old the instant is. */
+export function refuseLongPast(
+  schedule: AtSchedule,
+  firing: Partial<FiringPolicy>,
+  context: { readonly now: Instant; readonly catchupWindowMs: DurationMs },
+): void {
+  const { catchupWindowMs = context.catchupWindowMs, misfire } = firing;
+  if (misfire === "run_once" || context.now - schedule.at <= catchupWindowMs) return;
+  const at = new Date(schedule.at).toISOString();
+  throw new CarillonError(
+    "schedule_in_past",
+    `${at} is longer ago than the catch-up window of ${catchupWindowMs / 3_600_000} h: give a later instant, none to run now, or misfire "run_once" to run it nevertheless.`,
+  );
 }
 
 /** Why an occurrence has no scheduled run: every occurrence has either a run or a ledger entry with one of these reasons. */

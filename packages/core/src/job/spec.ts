@@ -17,3 +17,11 @@ export interface JobSpec {
   readonly labels: Readonly<Record<string, string>>;
   readonly owner?: string;
 }
+
+/** A job definition as it is stored: absent members are null. */
+export interface StoredSpec extends Omit<JobSpec, "key" | "owner" | "firing"> {
+  readonly key: string | null;
+  /** Only the members that differ from the defaults. */
+  readonly firing: Partial<FiringPolicy>;
+  readonly owner: string | null;
+}

@@ -2,7 +2,7 @@ import { compileCron } from "../cron/compile.js";
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
 import { isErrorCode } from "../errors/catalogue.js";
 import { type DurationMs, type Instant, LAST_INSTANT } from "../time/instant.js";
-import { resolveZone } from "../zone/resolve-zone.js";
+import { resolveZone } from "../zone/zone.js";
 import { smallestCronInterval } from "./smallest-interval.js";
 import type { AfterSchedule, CalendarRule, CronSchedule, EverySchedule, ScheduleSpec } from "./spec.js";
 

@@ -1,5 +1,5 @@
-import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import { type Instant, NEVER } from "../time/instant.js";
+import { type CivilDay, DAY_MS } from "../zone/civil.js";
 import type { FireSequence } from "./fire-sequence.js";
 import { segmentsOfDay, steadyOffset } from "./local-day.js";
 import type { MovedFires, RollRule } from "./moved-fires.js";

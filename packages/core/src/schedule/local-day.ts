@@ -1,7 +1,7 @@
-import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
-import type { DstPolicy } from "./spec.js";
 import type { Instant } from "../time/instant.js";
+import { type CivilDay, DAY_MS } from "../zone/civil.js";
 import type { WallMs, Zone } from "../zone/zone.js";
+import type { DstPolicy } from "./spec.js";
 
 /** A part of one local day with a constant offset: from <= instant < to. */
 export interface DaySegment {

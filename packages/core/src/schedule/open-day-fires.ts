@@ -1,6 +1,6 @@
-import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import type { OpenDays } from "../calendar/open-days.js";
 import { type Instant, NEVER } from "../time/instant.js";
+import { type CivilDay, DAY_MS } from "../zone/civil.js";
 import type { Zone } from "../zone/zone.js";
 import type { FireSequence } from "./fire-sequence.js";
 import { endOfDay, startOfDay } from "./local-day.js";

@@ -1,13 +1,13 @@
-import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import { compileOpenDays } from "../calendar/open-days.js";
-import { type CompiledCron, compileCron } from "../cron/compile.js";
+import { compileCron, type CompiledCron } from "../cron/compile.js";
 import { isFixedTime, isUnrestricted } from "../cron/fields.js";
 import { wallText } from "../cron/wall-text.js";
-import { shapeOf } from "../describe/field-shape.js";
+import { shapeOf } from "../describe/describe-cron.js";
 import { durationInWords } from "../describe/phrases.js";
 import { type Instant, NEVER } from "../time/instant.js";
+import { type CivilDay, DAY_MS } from "../zone/civil.js";
 import type { OffsetSpan } from "../zone/zone-offsets.js";
-import { type ScheduleContext, compileSchedule } from "./compile-schedule.js";
+import { compileSchedule, type ScheduleContext } from "./compile-schedule.js";
 import { SEARCH_YEARS } from "./open-day-fires.js";
 import { smallestCronInterval } from "./smallest-interval.js";
 import type { CronSchedule, EverySchedule, ScheduleSpec } from "./spec.js";

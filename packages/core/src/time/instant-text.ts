@@ -1,6 +1,6 @@
 import { CarillonError } from "../errors/carillon-error.js";
-import { SECONDS_PER_DAY, daysInMonth, epochDayOf } from "../zone/civil.js";
-import { resolveZone } from "../zone/resolve-zone.js";
+import { daysInMonth, epochDayOf, SECONDS_PER_DAY } from "../zone/civil.js";
+import { resolveZone } from "../zone/zone.js";
 import { FIRST_INSTANT, type Instant, LAST_INSTANT } from "./instant.js";
 
 const shape = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|([+-])(\d{2}):?(\d{2}))?$/;

@@ -1,6 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { BackfillStore, DueBackfill } from "@carillon/store";
-import { fenceOf } from "../cluster/coordinator.js";
+import { fenceOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import { wakeForApplied } from "../jobs/transaction/job-unit-of-work.js";
 import { announceEnded } from "../runs/run-events.js";

@@ -9,7 +9,7 @@ import {
   withTrace,
 } from "@carillon/core";
 import type { BackfillStep, DueBackfill, Fence, HeldBackfill, LedgerEntry, Queryable } from "@carillon/store";
-import { laneNameOf } from "../catalog/lane-name.js";
+import { laneNameOf } from "../catalog/lanes.js";
 import type { QueueCache } from "../catalog/queues.js";
 import type { EngineContext } from "../context.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";

@@ -8,9 +8,9 @@ import {
   requireCalendars,
   type ScheduleSpec,
 } from "@carillon/core";
-import type { CalendarCompiler } from "../calendars/calendar-cache.js";
-import { calendarNames, calendarRuleOf } from "../schedules/named-calendars.js";
 import { maxBackfilled, type PastCalendar, type PastRuns, type Queryable } from "@carillon/store";
+import type { CalendarCompiler } from "../calendars/calendar-cache.js";
+import { calendarNames, calendarRuleOf } from "../schedules/schedule-calendars.js";
 
 /** The job whose past rules are read. */
 export interface RuledJob {

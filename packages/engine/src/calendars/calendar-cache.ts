@@ -3,13 +3,13 @@ import {
   type CalendarDefinition,
   type CalendarSet,
   CarillonError,
-  type HolidaySource,
-  type ScheduleSpec,
   compileCalendar,
+  type HolidaySource,
   requireCalendars,
+  type ScheduleSpec,
 } from "@carillon/core";
 import type { CalendarEdition, CalendarStore, StoredCalendar } from "@carillon/store";
-import { type NamedCalendars, calendarNames, calendarRuleOf } from "../schedules/named-calendars.js";
+import { calendarNames, calendarRuleOf, type NamedCalendars } from "../schedules/schedule-calendars.js";
 import { loadHolidays } from "./public-holidays.js";
 
 interface KnownCalendar extends CalendarEdition {

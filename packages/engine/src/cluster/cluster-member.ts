@@ -2,9 +2,8 @@ import type { Clock, DurationMs } from "@carillon/core";
 import type { HeldShard, NodeReport } from "@carillon/store";
 import type { Membership } from "../context.js";
 import type { OnEngineEvent } from "../events.js";
-import type { Coordinator, ShardChange } from "./coordinator.js";
 import type { Member, Registry, ShardView } from "./registry.js";
-import { HeldShards, rotateForNode, shardShare } from "./shards.js";
+import { type Coordinator, HeldShards, rotateForNode, type ShardChange, shardShare } from "./shards.js";
 
 export interface MemberOptions {
   readonly clock: Clock;

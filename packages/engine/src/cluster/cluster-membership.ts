@@ -1,10 +1,10 @@
 import type { DurationMs } from "@carillon/core";
-import { loadStatements, nodeLockStatements } from "@carillon/store";
+import { loadStatements, nodeLockStatements, type NodeView, type ShardView } from "@carillon/store";
 import type { EngineContext } from "../context.js";
-import type { Coordinator, ShardChange } from "./coordinator.js";
 import { EtcdClient } from "./etcd/etcd-client.js";
 import { etcdCoordinator } from "./etcd/etcd-registry.js";
 import { postgresCoordinator, SessionLock } from "./postgres/row-registry.js";
+import type { Coordinator, ShardChange } from "./shards.js";
 
 /** This node's membership in the cluster: paces the coordinator and publishes the shards that the node gained and lost. */
 export class ClusterMembership {
@@ -78,4 +78,23 @@ function createCoordinator(context: EngineContext): Coordinator {
     ? new SessionLock(db, nodeLockStatements(loadStatements(db.schema)))
     : null;
   return postgresCoordinator({ ...member, nodes, shards, lock, alone, wake: () => loops.wake("coordinator") });
+}
+
+export interface ClusterView {
+  readonly nodes: readonly NodeView[];
+  readonly shards: readonly ShardView[];
+}
+
+/** The nodes and shards of the cluster, as their rows show them. */
+export class ClusterStatus {
+  readonly #store: EngineContext["store"];
+
+  constructor({ store }: Pick<EngineContext, "store">) {
+    this.#store = store;
+  }
+
+  async get(): Promise<ClusterView> {
+    const { catalogue } = this.#store;
+    return { nodes: await catalogue.nodes(), shards: await catalogue.shards() };
+  }
 }

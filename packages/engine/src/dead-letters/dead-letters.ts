@@ -2,8 +2,7 @@ import { CarillonError, formatId } from "@carillon/core";
 import type { DeadLetterFilter, ErrorGroupView, GroupPlace, RedriveView } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
-import { type RunReader, toRunView } from "../runs/run-reader.js";
-import type { RunView } from "../runs/run-view.js";
+import { type RunReader, type RunView, toRunView } from "../runs/run-reader.js";
 import { ErrorTally } from "./error-tally.js";
 import { type Repeated, type RepeatRequest, RunRepeater, type RunRepeaterDeps } from "./run-repeater.js";
 

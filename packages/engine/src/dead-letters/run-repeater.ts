@@ -5,7 +5,7 @@ import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import { overlapRefused } from "../jobs/change/run-now.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
 import type { ChangeContext } from "../requests.js";
-import type { RunView } from "../runs/run-view.js";
+import type { RunView } from "../runs/run-reader.js";
 import type { DeliveryRuns } from "../webhooks/delivery-runs.js";
 
 export interface RepeatRequest {

@@ -2,7 +2,7 @@ import { formatId, type MissedChoice, occurrenceRunId, withTrace } from "@carill
 import type { Dependency, Queryable, UpstreamEnd } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
-import { afterTrigger } from "../runs/run-view.js";
+import { afterTrigger } from "../runs/run-reader.js";
 import { Conditions } from "./conditions.js";
 import { evaluateEnds } from "./evaluate-ends.js";
 

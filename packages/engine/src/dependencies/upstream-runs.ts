@@ -1,5 +1,5 @@
 import type { UpstreamReads, UpstreamRun } from "@carillon/store";
-import { repeatedIdOf, upstreamIdsOf } from "../runs/run-view.js";
+import { repeatedIdOf, upstreamIdsOf } from "../runs/run-reader.js";
 
 /** Retries of retries and replays that are followed back to the first run. */
 const maxRepeats = 20;

@@ -1,11 +1,10 @@
 import type { Clock, Timers } from "@carillon/core";
 import type { Store } from "@carillon/store";
-import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { LimitOwnerCache } from "../catalog/catalog.js";
 import type { NamespaceCache } from "../catalog/namespaces.js";
 import type { QueueCache } from "../catalog/queues.js";
-import type { RankRun } from "../catalog/rank-run.js";
+import type { RankRun, TaskDurations } from "../catalog/rank-run.js";
 import type { TaskCache } from "../catalog/tasks.js";
-import type { TaskDurations } from "../catalog/task-durations.js";
 import type { EngineContext } from "../context.js";
 import type { Loops } from "../loops/loops.js";
 import type { EngineLimits } from "../options.js";

@@ -1,6 +1,6 @@
 import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
 import { type ClaimedRun, isStrict, type Lane, type Queued } from "@carillon/store";
-import { NodeBreakers } from "../breakers/node-breakers.js";
+import { NodeBreakers } from "../breakers/breakers.js";
 import { BreakerProbe } from "./claims/breaker-probe.js";
 import { ClaimLoop } from "./claims/claim-loop.js";
 import { type Hold, LaneCursors } from "./claims/lane-cursors.js";

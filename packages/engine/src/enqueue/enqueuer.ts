@@ -1,17 +1,14 @@
-import { type EnqueueSpec, canonicalUuid, storedLabels } from "@carillon/core";
-import { type SearchPaths, jsonOrNull, jsonParam, timestampParam } from "@carillon/store";
+import { canonicalUuid, type EnqueueSpec, storedLabels } from "@carillon/core";
+import { jsonOrNull, jsonParam, type SearchPaths, timestampParam } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
-import { refuseUnusable } from "../catalog/lane-name.js";
+import { refuseUnusable } from "../catalog/lanes.js";
 import type { EngineContext, InNamespace } from "../context.js";
 import type { Receipt } from "../requests.js";
-import { RunReader } from "../runs/run-reader.js";
-import { type RunView, newRunView } from "../runs/run-view.js";
+import { newRunView, RunReader, type RunView } from "../runs/run-reader.js";
 import type { CoalescedInserts } from "./coalesced-inserts.js";
-import type { EnqueuedRun, TransactionQuery } from "./enqueue.js";
 import type { InsertWithReceipt } from "./idempotency/insert-with-receipt.js";
 import { IdempotentEnqueuer } from "./idempotent-enqueuer.js";
-import { RunEnqueuer, duplicateOf } from "./run-enqueuer.js";
-import { declareSearchPaths } from "./search-paths.js";
+import { duplicateOf, type EnqueuedRun, RunEnqueuer } from "./run-enqueuer.js";
 
 type EnqueueContext = Pick<EngineContext, "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"> & {
   readonly wakeups: Pick<EngineContext["wakeups"], "runsQueued" | "runsDue">;
@@ -46,7 +43,7 @@ export class Enqueuer {
 
   enqueue(namespace: string, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }> {
     return this.#inNamespace(namespace, async (id) => {
-      if (spec.policy.searchable !== undefined) await declareSearchPaths(this.#searchPaths, id, [spec]);
+      if (spec.policy.searchable !== undefined) await this.#searchPaths.declare(id, [spec]);
       const { id: runId, isNew } = await this.#enqueuer.enqueue(id, spec);
       return { id: runId, isNew };
     });
@@ -59,7 +56,7 @@ export class Enqueuer {
     receipt?: Receipt,
   ): Promise<{ readonly run: RunView; readonly isNew: boolean }> {
     return this.#inNamespace(namespace, async (id) => {
-      if (spec.policy.searchable !== undefined) await declareSearchPaths(this.#searchPaths, id, [spec]);
+      if (spec.policy.searchable !== undefined) await this.#searchPaths.declare(id, [spec]);
       const accepted = await (receipt === undefined
         ? this.#enqueuer.enqueue(id, spec)
         : this.#idempotent.enqueue(id, spec, receipt));
@@ -78,7 +75,7 @@ export class Enqueuer {
     notify: boolean,
   ): Promise<{ readonly id: string; readonly isNew: boolean }> {
     return this.#inNamespace(namespace, async (id) => {
-      await declareSearchPaths(this.#searchPaths, id, [spec]);
+      await this.#searchPaths.declare(id, [spec]);
       // Outside the caller's transaction: inside it, other callers that need the same new queue or lane would wait for its end.
       await this.#enqueuer.prepare(id, [spec]);
       return enqueueInTransaction(tx, this.#callText, { namespace, spec, notify });
@@ -91,12 +88,17 @@ export class Enqueuer {
    */
   enqueueMany(namespace: string, specs: readonly EnqueueSpec[], receipt?: Receipt): Promise<EnqueuedRun[]> {
     return this.#inNamespace(namespace, async (id) => {
-      await declareSearchPaths(this.#searchPaths, id, specs);
+      await this.#searchPaths.declare(id, specs);
       return receipt === undefined
         ? this.#enqueuer.enqueueMany(id, specs)
         : this.#idempotent.enqueueMany(id, specs, receipt);
     });
   }
+}
+
+/** A caller's open transaction: an object that sends one statement with its values over it. */
+export interface TransactionQuery {
+  query(text: string, values: unknown[]): Promise<unknown>;
 }
 
 export interface TransactionRequest {

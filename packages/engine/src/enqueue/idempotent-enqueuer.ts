@@ -2,12 +2,12 @@ import { CarillonError, type EnqueueSpec } from "@carillon/core";
 import type { Effect, NewRun } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import type { Receipt } from "../requests.js";
-import { announceStored } from "./announce-stored.js";
-import type { EnqueuedRun } from "./enqueue.js";
 import type { InsertWithReceipt, StoredWithReceipt } from "./idempotency/insert-with-receipt.js";
 import {
   type Accepted,
+  announceStored,
   dedupedOutcome,
+  type EnqueuedRun,
   enqueueError,
   type Refused,
   type RunEnqueuer,

@@ -1,6 +1,6 @@
 import { formatId, type Instant } from "@carillon/core";
-import type { JobView } from "../jobs/job-view.js";
 import type { Neighbour } from "@carillon/store";
+import type { JobView } from "../jobs/job-reader.js";
 import { at, because, byWhom, durationText, type Explanation, type JobWaitCode, plain } from "./explanation.js";
 
 export interface ScheduleFacts {

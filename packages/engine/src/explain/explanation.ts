@@ -1,8 +1,8 @@
 import { formatDuration, type Instant, type JobState, type RunError } from "@carillon/core";
 import type { Unserved } from "../dispatch/sessions/why-unserved.js";
+import type { JobView } from "../jobs/job-reader.js";
 import type { OccurrenceView } from "../jobs/job-requests.js";
-import type { JobView } from "../jobs/job-view.js";
-import type { RunView } from "../runs/run-view.js";
+import type { RunView } from "../runs/run-reader.js";
 
 /** What a run waits for, or how it ended. */
 export type RunWaitCode =

@@ -1,21 +1,20 @@
-import { CarillonError, type JobSpec, type QueueOrder, defaultFiringPolicy } from "@carillon/core";
-import { type DueJob, type NewJob, type Outcome, type StoredJob, type StoredRun, namesIn } from "@carillon/store";
+import { CarillonError, defaultFiringPolicy, type JobSpec, type QueueOrder } from "@carillon/core";
+import { type DueJob, namesIn, type NewJob, type Outcome, type StoredJob, type StoredRun } from "@carillon/store";
 import type { Catalog } from "../catalog/catalog.js";
-import { ensureLanes } from "../catalog/ensure-lanes.js";
-import { refuseUnusable } from "../catalog/lane-name.js";
+import { ensureLanes, refuseUnusable } from "../catalog/lanes.js";
 import { shardOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
-import { type NewlyStoredRun, announceStored } from "../enqueue/announce-stored.js";
 import type { CoalescedInserts } from "../enqueue/coalesced-inserts.js";
 import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
+import { announceStored, type NewlyStoredRun, type Place } from "../enqueue/run-enqueuer.js";
 import type { Receipt } from "../requests.js";
-import { newRunView } from "../runs/run-view.js";
-import type { NamedCalendars } from "../schedules/named-calendars.js";
+import { newRunView } from "../runs/run-reader.js";
 import { ScheduleCache } from "../schedules/schedule-cache.js";
+import type { NamedCalendars } from "../schedules/schedule-calendars.js";
 import type { ChangeTransaction } from "./change/change-transaction.js";
+import { type JobView, newJobView, oneOffJob } from "./job-reader.js";
 import type { CreatedJob } from "./job-requests.js";
-import { type JobView, newJobView, oneOffJob } from "./job-view.js";
-import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
+import { type PlanContext, planJob, type PlannedJob } from "./plan-job.js";
 
 export type JobCreatorContext = Pick<
   EngineContext,

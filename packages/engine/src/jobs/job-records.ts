@@ -5,9 +5,8 @@ import { type JobRef, type Page, type PageRequest, toPage } from "../requests.js
 import type { DueRules } from "../schedules/due-rules.js";
 import { type ChangeTransaction, jobNotFound } from "./change/change-transaction.js";
 import { specOf } from "./job-definition.js";
-import type { JobReader } from "./job-reader.js";
+import type { JobReader, JobView } from "./job-reader.js";
 import type { JobVersionView, OccurrenceView } from "./job-requests.js";
-import type { JobView } from "./job-view.js";
 import type { JobUnitOfWork } from "./transaction/job-unit-of-work.js";
 
 export type JobRecordsContext = Pick<EngineContext, "db" | "store">;

@@ -1,13 +1,6 @@
-import type {
-  Instant,
-  JobSpec,
-  JobStatus,
-  LabelCondition,
-  LedgerReason,
-  MissedChoice,
-  RunPolicy,
-} from "@carillon/core";
-import type { JobView } from "./job-view.js";
+import type { Instant, JobSpec, MissedChoice, RunPolicy } from "@carillon/core";
+import type { LedgerEntry } from "@carillon/store";
+import type { JobView } from "./job-reader.js";
 
 export interface PauseRequest {
   readonly reason: string | null;
@@ -57,26 +50,7 @@ export interface JobVersionView {
 }
 
 /** Occurrences without a scheduled run: `count` of them, the first at `from`, the last at `to`. */
-export interface OccurrenceView {
-  readonly version: number;
-  readonly reason: LedgerReason;
-  readonly from: Instant;
-  readonly to: Instant;
-  readonly count: number;
-  readonly detail: string | null;
-}
-
-export interface JobFilter {
-  readonly status?: readonly JobStatus[];
-  readonly task?: string;
-  readonly queue?: string;
-  readonly owner?: string;
-  readonly labels?: readonly LabelCondition[];
-  /** Values of payloads by their paths. Throws path_not_searchable for a path that no job or run declared. */
-  readonly payload?: Readonly<Record<string, string>>;
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
-}
+export type OccurrenceView = Omit<LedgerEntry, "jobId" | "namespaceId">;
 
 /** The outcome of one spec of a batch. */
 export type CreatedJob = { readonly id: string } | { readonly error: unknown };

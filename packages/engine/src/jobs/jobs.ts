@@ -5,26 +5,23 @@ import type { EngineContext } from "../context.js";
 import type { UpstreamEnds } from "../dependencies/upstream-ends.js";
 import type { CoalescedInserts } from "../enqueue/coalesced-inserts.js";
 import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
-import { declareSearchPaths } from "../enqueue/search-paths.js";
 import type { JobChange } from "../events.js";
 import type { ChangeContext, JobRef, Page, PageRequest, Receipt, Total, TotalRequest } from "../requests.js";
-import type { RunReader } from "../runs/run-reader.js";
-import type { RunView } from "../runs/run-view.js";
 import { searchByLabels } from "../runs/run-lister.js";
+import type { RunReader, RunView } from "../runs/run-reader.js";
 import type { DueRules } from "../schedules/due-rules.js";
-import type { NamedCalendars } from "../schedules/named-calendars.js";
+import type { NamedCalendars } from "../schedules/schedule-calendars.js";
 import { type ChangeTransaction, jobNotFound } from "./change/change-transaction.js";
 import { JobCanceller } from "./change/job-canceller.js";
 import { JobEditor } from "./change/job-editor.js";
 import { JobPauser } from "./change/job-pauser.js";
 import { RunNow } from "./change/run-now.js";
 import { JobCreator } from "./job-creator.js";
-import type { JobReader } from "./job-reader.js";
+import type { JobFilter, JobReader, JobView } from "./job-reader.js";
 import { JobRecords } from "./job-records.js";
 import type {
   CancelRequest,
   CreatedJob,
-  JobFilter,
   JobVersionView,
   OccurrenceView,
   PauseRequest,
@@ -32,7 +29,6 @@ import type {
   ResumeRequest,
   RunNowRequest,
 } from "./job-requests.js";
-import type { JobView } from "./job-view.js";
 import type { JobUnitOfWork } from "./transaction/job-unit-of-work.js";
 
 export type JobsContext = Pick<
@@ -87,7 +83,7 @@ export class Jobs {
   /** Throws key_taken, schedule_in_past, cron_invalid and others. */
   create(namespace: string, spec: JobSpec, receipt?: Receipt): Promise<JobView> {
     return this.#context.inNamespace(namespace, async (id) => {
-      await declareSearchPaths(this.#store.searchPaths, id, [spec]);
+      await this.#store.searchPaths.declare(id, [spec]);
       const created = await this.#creator.create(id, spec, receipt);
       this.#changed(id, created.id, "created");
       return created.view ?? this.#view(id, created.id);
@@ -97,7 +93,7 @@ export class Jobs {
   /** As create for each spec, in their order, faster; a spec that is refused does not prevent the others. */
   createMany(namespace: string, specs: readonly JobSpec[], receipt?: Receipt): Promise<CreatedJob[]> {
     return this.#context.inNamespace(namespace, async (id) => {
-      await declareSearchPaths(this.#store.searchPaths, id, specs);
+      await this.#store.searchPaths.declare(id, specs);
       const created = await this.#creator.createMany(id, specs, receipt);
       for (const one of created) if ("id" in one) this.#changed(id, one.id, "created");
       return created;
@@ -138,7 +134,7 @@ export class Jobs {
       const jobId = await this.#editor.edit(id, ref, recorded.define, context);
       const job = await this.#view(id, jobId);
       this.#changed(id, jobId, "updated");
-      await declareSearchPaths(this.#store.searchPaths, id, recorded.specs);
+      await this.#store.searchPaths.declare(id, recorded.specs);
       return job;
     });
   }
@@ -155,7 +151,7 @@ export class Jobs {
       const { id: jobId, created } = await this.#editor.upsert(id, key, recorded.define, context);
       const job = await this.#view(id, jobId);
       this.#changed(id, jobId, created ? "created" : "updated");
-      await declareSearchPaths(this.#store.searchPaths, id, recorded.specs);
+      await this.#store.searchPaths.declare(id, recorded.specs);
       return { job, created };
     });
   }

@@ -1,28 +1,19 @@
 import {
+  defaultFiringPolicy,
   type DurationMs,
+  firingPolicy,
   type Instant,
   type JobSpec,
-  deadlineOf,
-  defaultFiringPolicy,
-  firingPolicy,
   ownFiring,
+  refuseLongPast,
   storedLabels,
 } from "@carillon/core";
 import type { CalendarEdition, DueJob, LedgerRange, NewJob, NewRun, NextTime } from "@carillon/store";
-import { type RankRun, priorityClass } from "../catalog/rank-run.js";
+import { priorityClass, type RankRun } from "../catalog/rank-run.js";
 import { checkConditions } from "../dependencies/conditions.js";
-import { type NamedCalendars, calendarRuleOf } from "../schedules/named-calendars.js";
-import { restNotes } from "../schedules/calendar-notes.js";
-import { refuseLongPast } from "../schedules/past-instant.js";
+import { type Place, planRun } from "../enqueue/run-enqueuer.js";
 import type { ScheduleCache } from "../schedules/schedule-cache.js";
-
-/** The ids of a new job and of its place, decided before the plan. */
-export interface Place {
-  readonly id: string;
-  readonly namespaceId: number;
-  readonly lane: number;
-  readonly shard: number;
-}
+import { type NamedCalendars, restNotes, usesCalendars } from "../schedules/schedule-calendars.js";
 
 /** The rows of a new job: a one-off job without a key and without firing policies is stored as its run alone, one row. */
 export type PlannedJob =
@@ -45,40 +36,14 @@ export function planJob(place: Place, spec: JobSpec, context: PlanContext): Plan
   if (spec.schedule.kind !== "at") return planDue(place, spec, context);
   refuseLongPast(spec.schedule, spec.firing ?? {}, context);
   return spec.key === undefined && Object.keys(ownFiring(spec.firing ?? {})).length === 0
-    ? { kind: "run", run: planRun(place, spec, { at: spec.schedule.at, rank: context.rank }) }
+    ? { kind: "run", run: planRun(place, spec, spec.schedule.at, context.rank) }
     : planDue(place, spec, context);
-}
-
-/** Written out for the same reason as the job below. */
-function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank: RankRun }): NewRun {
-  const { task, queue, priority } = spec;
-  const deadline = deadlineOf(spec.policy, at);
-  const deadlineMs = deadline ?? undefined;
-  return {
-    id: place.id,
-    jobId: place.id,
-    namespaceId: place.namespaceId,
-    shard: place.shard,
-    lane: place.lane,
-    priority: spec.priority,
-    rank: rank({ namespaceId: place.namespaceId, queue, task, dueMs: at, priority, deadlineMs }),
-    runAt: at,
-    nominal: at,
-    trigger: "once",
-    task: spec.task,
-    queue: spec.queue,
-    payload: spec.payload,
-    policy: spec.policy,
-    labels: storedLabels(spec),
-    owner: spec.owner ?? null,
-    deadline,
-  };
 }
 
 function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: PlanContext): PlannedJob {
   const { id: jobId, namespaceId, shard } = place;
   const { priority, firing = {} } = spec;
-  const editions = calendarRuleOf(spec.schedule) === null ? null : calendars.editionsOf(namespaceId, spec.schedule);
+  const editions = usesCalendars(spec.schedule) ? calendars.editionsOf(namespaceId, spec.schedule) : null;
   const rule =
     editions === null
       ? schedules.rule(spec.schedule)
@@ -89,7 +54,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
   const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
   const urgency = priorityClass(priority);
-  // Written out: a million of them are made at a time, and spreading objects costs ten times as much.
+  // Written out for the same reason as the row of a run.
   const job: NewJob & { calendars?: readonly CalendarEdition[]; removed?: readonly LedgerRange[] } = {
     id: jobId,
     namespaceId,

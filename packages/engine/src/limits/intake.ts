@@ -1,6 +1,6 @@
 import { CarillonError, checkLimits, keyedLimits, named } from "@carillon/core";
 import type { ArrivedRun, BlockedRun, EndedRuns, LimitedLane, RefusedRun } from "@carillon/store";
-import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { LimitOwnerCache } from "../catalog/catalog.js";
 import type { EngineContext } from "../context.js";
 import { gateOf, limitText } from "./limit-text.js";
 

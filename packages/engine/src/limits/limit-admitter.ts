@@ -1,10 +1,10 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import { freedBy, freedJobs, type LimitRow } from "@carillon/store";
-import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { LimitOwnerCache } from "../catalog/catalog.js";
 import type { EngineContext } from "../context.js";
-import { SteadyCost } from "../loops/steady-cost.js";
+import { SteadyCost } from "../loops/loops.js";
 import { announceEnded } from "../runs/run-events.js";
-import { admit, type Admitted, type AdmissionRequest, countHolders } from "./admission.js";
+import { type AdmissionRequest, admit, type Admitted, countHolders } from "./admission.js";
 import { Intake, LimitedLanes } from "./intake.js";
 import { isOrdered } from "./limit-text.js";
 

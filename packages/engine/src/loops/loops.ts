@@ -1,5 +1,74 @@
 import type { DurationMs, Timers } from "@carillon/core";
-import { Loop } from "./loop.js";
+
+export interface LoopOptions {
+  /** One bounded pass; returns after how long the next one is due, at the latest. */
+  readonly tick: () => Promise<DurationMs>;
+  readonly timers: Timers;
+  /** Called with the error of a tick. The next tick follows after `pauseOnErrorMs`. */
+  readonly onError: (error: unknown) => void;
+  readonly pauseOnErrorMs?: DurationMs;
+}
+
+/**
+ * Paces a tick: never two at once, sooner when woken, until stopped. A wake during a tick is not lost: another tick follows.
+ */
+export class Loop {
+  readonly #options: LoopOptions;
+  #timer: unknown = null;
+  #running: Promise<void> | null = null;
+  #woken = false;
+  #state: "new" | "started" | "stopped" = "new";
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#state !== "new") return;
+    this.#state = "started";
+    this.#run();
+  }
+
+  /** Requests a tick now. */
+  wake(): void {
+    if (this.#state !== "started") return;
+    this.#woken = true;
+    if (this.#running === null) this.#run();
+  }
+
+  /** Resolves when the current tick, if any, has ended. No tick follows. */
+  async stop(): Promise<void> {
+    this.#state = "stopped";
+    this.#clearTimer();
+    await this.#running;
+  }
+
+  #run(): void {
+    this.#clearTimer();
+    this.#woken = false;
+    this.#running = this.#pass();
+  }
+
+  async #pass(): Promise<void> {
+    let next: DurationMs;
+    try {
+      next = await this.#options.tick();
+    } catch (error) {
+      this.#options.onError(error);
+      next = this.#options.pauseOnErrorMs ?? 500;
+      this.#woken = false;
+    }
+    this.#running = null;
+    if (this.#state !== "started") return;
+    if (this.#woken) this.#run();
+    else this.#timer = this.#options.timers.setTimeout(() => this.#run(), next);
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) this.#options.timers.clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
 
 /** The loops of a node, as metrics and logs name them. */
 export type LoopName =
@@ -65,5 +134,20 @@ export class Loops {
   async stop(names: Iterable<LoopName> = this.#loops.keys()): Promise<void> {
     const loops = Array.from(names, (name) => this.#loops.get(name)).filter((loop) => loop !== undefined);
     await Promise.all(loops.map((loop) => loop.stop()));
+  }
+}
+
+/**
+ * Smooths the cost of a recurring scan, by which a component spaces out expensive scans. A single slow scan may have been held up by
+ * something else, so a cost counts only if the scan before took as long.
+ */
+export class SteadyCost {
+  #lastMs: DurationMs = Number.POSITIVE_INFINITY;
+
+  /** Takes the duration of a scan; returns the cost that counts. */
+  after(tookMs: DurationMs): DurationMs {
+    const costMs = Math.min(tookMs, this.#lastMs);
+    this.#lastMs = tookMs;
+    return costMs;
   }
 }

@@ -11,8 +11,7 @@ import type { EngineContext } from "../context.js";
 import type { RunRepeater } from "../dead-letters/run-repeater.js";
 import type { RunChanger } from "../runs/run-changer.js";
 import type { RunLister } from "../runs/run-lister.js";
-import type { RunReader } from "../runs/run-reader.js";
-import type { RunView } from "../runs/run-view.js";
+import type { RunReader, RunView } from "../runs/run-reader.js";
 
 interface TargetPageRequest {
   readonly namespaceId: number;

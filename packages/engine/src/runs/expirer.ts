@@ -1,7 +1,7 @@
 import { deadlineError, type DurationMs } from "@carillon/core";
 import { freedBy } from "@carillon/store";
 import type { EngineContext } from "../context.js";
-import { SteadyCost } from "../loops/steady-cost.js";
+import { SteadyCost } from "../loops/loops.js";
 import { announceEnded, emitLateEnds } from "./run-events.js";
 
 type ExpirerContext = Pick<EngineContext, "store" | "clock" | "limits" | "emit" | "loops" | "wakeups">;

@@ -2,8 +2,7 @@ import { CarillonError, formatId, type Instant, isFinal, type RunStatus } from "
 import type { EndingOfRuns } from "@carillon/store";
 import type { RankRun } from "../catalog/rank-run.js";
 import type { EngineContext } from "../context.js";
-import type { RunReader } from "./run-reader.js";
-import type { RunView } from "./run-view.js";
+import type { RunReader, RunView } from "./run-reader.js";
 
 type RunChangerContext = {
   readonly store: Pick<EngineContext["store"], "runChanges">;

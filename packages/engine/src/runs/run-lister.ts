@@ -1,4 +1,4 @@
-import { CarillonError, type LabelCondition, isFinal, searchKeyOf } from "@carillon/core";
+import { CarillonError, isFinal, type LabelCondition, searchKeyOf } from "@carillon/core";
 import type {
   CountedParts,
   ListDirection,
@@ -9,8 +9,7 @@ import type {
   SearchPaths,
 } from "@carillon/store";
 import type { Page, PageRequest, Total, TotalRequest } from "../requests.js";
-import type { RunReader } from "./run-reader.js";
-import type { RunView } from "./run-view.js";
+import type { RunReader, RunView } from "./run-reader.js";
 
 const nothing = { rows: [], edge: null };
 

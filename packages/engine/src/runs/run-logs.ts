@@ -1,7 +1,7 @@
 import { type DurationMs, isFinal, type LogLevel, logLevels, timeOfUuid } from "@carillon/core";
-import type { LinePlace, RunLine } from "@carillon/store";
+import { clockSlackMs, type LinePlace, type RunLine } from "@carillon/store";
 import type { EngineContext } from "../context.js";
-import { clockSlackMs, type RunReader } from "./run-reader.js";
+import type { RunReader } from "./run-reader.js";
 
 export interface LogRequest {
   readonly pageSize: number;

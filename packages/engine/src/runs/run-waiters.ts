@@ -1,8 +1,7 @@
 import { CarillonError, type DurationMs, isFinal } from "@carillon/core";
 import type { EngineContext } from "../context.js";
 import type { WaitRequest } from "../requests.js";
-import type { RunReader } from "./run-reader.js";
-import type { RunView } from "./run-view.js";
+import type { RunReader, RunView } from "./run-reader.js";
 
 /** This node is not notified of the ends of runs on other nodes: runs with waiting callers are read this often, all in one read. */
 const pollMs: DurationMs = 500;

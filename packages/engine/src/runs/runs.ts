@@ -7,8 +7,7 @@ import { Expirer } from "./expirer.js";
 import { RunChanger } from "./run-changer.js";
 import { RunLister, searchByLabels } from "./run-lister.js";
 import { type LogPage, LogReader, type LogRequest } from "./run-logs.js";
-import { RunReader } from "./run-reader.js";
-import type { RunView } from "./run-view.js";
+import { RunReader, type RunView } from "./run-reader.js";
 import { RunWaiters } from "./run-waiters.js";
 
 type RunsContext = Pick<

@@ -1,12 +1,10 @@
-import type { CompiledSchedule, Instant } from "@carillon/core";
+import { type CompiledSchedule, type Instant, scheduledRunId } from "@carillon/core";
+import type { DueJob, FireRow, HoldRow, LedgerRange, PassRow } from "@carillon/store";
 import type { RankRun } from "../catalog/rank-run.js";
-import type { CalendarSource } from "../schedules/named-calendars.js";
-import { calendarNotes, usesCalendars } from "../schedules/calendar-notes.js";
-import type { WindowCache } from "../schedules/window-cache.js";
+import type { WindowCache } from "../schedules/due-rules.js";
 import { type DuePlan, planDue } from "../schedules/plan-due.js";
 import type { ScheduleCache } from "../schedules/schedule-cache.js";
-import { scheduledRunId } from "../schedules/scheduled-run-id.js";
-import type { DueJob, LedgerRange, FireRow, PassRow, HoldRow } from "@carillon/store";
+import { calendarNotes, type CalendarSource, usesCalendars } from "../schedules/schedule-calendars.js";
 
 /** A job that cannot be planned, and why. */
 export interface BrokenJob {

@@ -1,6 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { DueRun } from "@carillon/store";
-import { fenceOf } from "../cluster/coordinator.js";
+import { fenceOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import type { FireStore } from "../schedules/fire-store.js";
 

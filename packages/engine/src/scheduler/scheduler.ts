@@ -1,20 +1,19 @@
 import type { DurationMs } from "@carillon/core";
 import type { DueJob, DueRun } from "@carillon/store";
 import type { CalendarSweep } from "../calendars/calendar-sweep.js";
-import { type RankRun, rankByPriority } from "../catalog/rank-run.js";
-import { fenceOf } from "../cluster/coordinator.js";
+import { rankByPriority, type RankRun } from "../catalog/rank-run.js";
+import { fenceOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import type { PauseExpiry } from "../jobs/change/job-pauser.js";
-import { usesCalendars } from "../schedules/calendar-notes.js";
+import { WindowCache } from "../schedules/due-rules.js";
 import type { FireStore } from "../schedules/fire-store.js";
-import { type CalendarSource, noCalendars } from "../schedules/named-calendars.js";
 import { ScheduleCache } from "../schedules/schedule-cache.js";
+import { type CalendarSource, noCalendars, usesCalendars } from "../schedules/schedule-calendars.js";
 import { DuePlanner } from "./due-planner.js";
 import { type DueNow, DueWindow } from "./due-window.js";
 import { DueWriter } from "./due-writer.js";
-import { WindowCache } from "../schedules/window-cache.js";
 import { type AheadLimits, RunPromoter } from "./run-promoter.js";
-import { type ReadLimits, ShardReader, rowOfJob, rowOfRun } from "./shard-reader.js";
+import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
 
 export type SchedulerContext = Pick<EngineContext, "emit" | "membership" | "now"> & {
   readonly loops: Pick<EngineContext["loops"], "register" | "wake">;

@@ -1,9 +1,8 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { DueJob, DueRun } from "@carillon/store";
-import type { DueWindow } from "./due-window.js";
-import type { FireStore } from "../schedules/fire-store.js";
-import { ReadProgress, queueOfClass, type ReadRow, runsQueue } from "./read-progress.js";
 import type { EngineContext } from "../context.js";
+import type { FireStore } from "../schedules/fire-store.js";
+import { type DueWindow, queueOfClass, ReadProgress, type ReadRow, runsQueue } from "./due-window.js";
 
 export type ShardReaderContext = Pick<EngineContext, "membership" | "now">;
 

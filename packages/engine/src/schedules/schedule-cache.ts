@@ -1,4 +1,5 @@
 import { type Calendar, type CalendarSet, type CompiledSchedule, compileRule, type ScheduleSpec } from "@carillon/core";
+import { calendarNames } from "./schedule-calendars.js";
 
 type RuleOf = (jobId: string) => CompiledSchedule;
 
@@ -67,9 +68,9 @@ let newest = 0;
 
 /** Distinguishes calendars of one name: those of other namespaces, and other versions. */
 function editionOf(schedule: ScheduleSpec, calendars: CalendarSet): string {
-  if (!("calendars" in schedule)) return "";
-  const { exclude = [], only = [] } = schedule.calendars ?? {};
-  return [...exclude, ...only].map((name) => ` ${numberOf(calendars.get(name))}`).join("");
+  return calendarNames(schedule)
+    .map((name) => ` ${numberOf(calendars.get(name))}`)
+    .join("");
 }
 
 function numberOf(calendar: Calendar | undefined): number {

@@ -8,9 +8,9 @@ import {
   lowestRanksByTime,
   readLaneNotice,
   readTimedNotice,
+  TimedWakeups,
   writeNotices,
 } from "./lane-notices.js";
-import { TimedWakeups } from "./timed-wakeups.js";
 
 /** Notices for every node. */
 const nodeChannel = "carillon_hint";

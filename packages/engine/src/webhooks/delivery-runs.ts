@@ -1,12 +1,12 @@
-import { CarillonError, type RunPolicy, formatId } from "@carillon/core";
+import { CarillonError, formatId, type RunPolicy } from "@carillon/core";
 import type { NewRun, Queryable, Queued } from "@carillon/store";
-import { laneNameOf } from "../catalog/lane-name.js";
+import { laneNameOf } from "../catalog/lanes.js";
 import type { QueueCache } from "../catalog/queues.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import { shardOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import type { ChangeContext } from "../requests.js";
-import type { RunView } from "../runs/run-view.js";
+import type { RunView } from "../runs/run-reader.js";
 
 /** A run that delivers a message about another run. */
 export interface DeliveryRun {

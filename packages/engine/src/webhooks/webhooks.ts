@@ -1,10 +1,9 @@
 import { CarillonError, type DurationMs, formatId, isCallbackTrigger, webhookQueue, webhookTask } from "@carillon/core";
-import type { ClaimedRun, WebhookSpec, WebhookTarget, WebhookView } from "@carillon/store";
+import type { CallbackSecretView, ClaimedRun, WebhookSpec, WebhookTarget, WebhookView } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
 import type { RunLister } from "../runs/run-lister.js";
-import type { RunReader } from "../runs/run-reader.js";
-import type { RunView } from "../runs/run-view.js";
+import type { RunReader, RunView } from "../runs/run-reader.js";
 import { DeliveryRuns, type DeliveryRunsDeps } from "./delivery-runs.js";
 import { testMessage, type WebhookDelivery } from "./message.js";
 import { Notifier } from "./notifier.js";
@@ -191,4 +190,29 @@ function deliveryNotFound(id: string, runId: string): CarillonError {
 function otherVersion({ id, version }: WebhookView): CarillonError {
   const detail = `The endpoint ${formatId("whk", id)} has version ${version} by now.`;
   return new CarillonError("precondition_failed", detail);
+}
+
+/** The secrets that sign callbacks to URLs, one for each namespace. */
+export class CallbackSecrets {
+  readonly #context: Pick<EngineContext, "store" | "inNamespace">;
+
+  constructor(context: Pick<EngineContext, "store" | "inNamespace">) {
+    this.#context = context;
+  }
+
+  /** null: the namespace has none yet. */
+  get(namespace: string): Promise<CallbackSecretView | null> {
+    return this.#context.inNamespace(namespace, (id) => this.#context.store.callbackSecrets.find(id));
+  }
+
+  /** The replaced secret signs as well for `overlapMs`. */
+  rotate(namespace: string, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView> {
+    const { store, inNamespace } = this.#context;
+    return inNamespace(namespace, (id) => store.callbackSecrets.rotate(id, secret, overlapMs));
+  }
+
+  /** The secrets that sign a callback now; `fresh` becomes the secret of a namespace that has none. */
+  signing(namespace: string, fresh: string): Promise<readonly string[]> {
+    return this.#context.inNamespace(namespace, (id) => this.#context.store.callbackSecrets.signing(id, fresh));
+  }
 }

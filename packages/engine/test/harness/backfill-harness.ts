@@ -1,13 +1,13 @@
 import type { Instant } from "@carillon/core";
-import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
-import { BackfillRunner } from "../../src/backfills/backfill-runner.js";
-import { PastRules } from "../../src/backfills/past-rules.js";
-import { BackfillStepper } from "../../src/backfills/backfill-stepper.js";
-import { CalendarCompiler } from "../../src/calendars/calendar-cache.js";
 import type { Fence } from "@carillon/store";
-import type { EngineStore } from "./engine-store.js";
+import { BackfillRunner } from "../../src/backfills/backfill-runner.js";
+import { BackfillStepper } from "../../src/backfills/backfill-stepper.js";
+import { PastRules } from "../../src/backfills/past-rules.js";
+import { CalendarCompiler } from "../../src/calendars/calendar-cache.js";
+import { membershipOf } from "../../src/cluster/shards.js";
+import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
 import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
-import { membershipOf } from "../../src/cluster/coordinator.js";
+import type { EngineStore } from "./engine-store.js";
 import { testContext } from "./test-context.js";
 
 export const defaults: BackfillRequest = {

@@ -6,13 +6,13 @@ import {
   type JobSpec,
   type OverlapPolicy,
 } from "@carillon/core";
+import type { DueJob } from "@carillon/store";
+import { membershipOf } from "../../src/cluster/shards.js";
 import { audits, runAudit, type Violation } from "../../src/index.js";
 import { Scheduler } from "../../src/scheduler/scheduler.js";
 import { actor, type ChangeHarness, spec } from "./change-harness.js";
-import { fireRow, termsOf } from "./store-harness.js";
-import { membershipOf } from "../../src/cluster/coordinator.js";
-import type { DueJob } from "@carillon/store";
 import { schedulerContext } from "./scheduler-context.js";
+import { fireRow, termsOf } from "./store-harness.js";
 
 const everyMs = 1_000;
 const overlaps: readonly OverlapPolicy[] = ["allow", "skip", "queue_one", "cancel_running"];

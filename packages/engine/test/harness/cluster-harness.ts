@@ -1,9 +1,9 @@
-import type { ClusterUnderTest } from "../conformance/coordinator.js";
 import type { MemberOptions } from "../../src/cluster/cluster-member.js";
-import type { Coordinator } from "../../src/cluster/coordinator.js";
-import { MemoryCluster, memoryCoordinator } from "./memory-cluster.js";
 import { postgresCoordinator } from "../../src/cluster/postgres/row-registry.js";
+import type { Coordinator } from "../../src/cluster/shards.js";
 import type { EngineEvent } from "../../src/index.js";
+import type { ClusterUnderTest } from "../conformance/coordinator.js";
+import { MemoryCluster, memoryCoordinator } from "./memory-cluster.js";
 import { newId, storeHarness } from "./store-harness.js";
 
 const leaseMs = 5_000;

@@ -1,7 +1,7 @@
 import { type ClaimStore, type NewRun, type SlotOffer, toRunBatch } from "@carillon/store";
 import { DirectChannel } from "../../src/dispatch/direct/direct-channel.js";
 import type { Gateway } from "../../src/dispatch/gateway.js";
-import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
+import type { Assigned } from "../../src/dispatch/sessions/worker-registration.js";
 import { DirectInsert, SlotOffers } from "../../src/enqueue/direct-insert.js";
 import { gatewayOver } from "./gateway-harness.js";
 import { newRun, type StoreHarness, storeHarness } from "./store-harness.js";

@@ -1,6 +1,5 @@
-import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../src/dispatch/gateway.js";
-import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
+import type { Assigned, WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
 
 /** A worker that ends every run at once. */
 export class EagerWorker {

@@ -1,11 +1,9 @@
 import { createStore, type Database, type Store } from "@carillon/store";
-import { Catalog } from "../../src/catalog/catalog.js";
-import type { LimitOwnerCache } from "../../src/catalog/limit-owner-cache.js";
+import { Catalog, type LimitOwnerCache } from "../../src/catalog/catalog.js";
 import type { NamespaceCache } from "../../src/catalog/namespaces.js";
 import type { QueueCache } from "../../src/catalog/queues.js";
-import type { RankRun } from "../../src/catalog/rank-run.js";
+import type { RankRun, TaskDurations } from "../../src/catalog/rank-run.js";
 import type { TaskCache } from "../../src/catalog/tasks.js";
-import type { TaskDurations } from "../../src/catalog/task-durations.js";
 import { JobUnitOfWork } from "../../src/jobs/transaction/job-unit-of-work.js";
 import { fireStore } from "../../src/scheduler/settle-fires.js";
 import type { FireStore } from "../../src/schedules/fire-store.js";

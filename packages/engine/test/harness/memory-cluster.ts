@@ -1,7 +1,7 @@
 import type { HeldShard, NodeRow, NodeStore, ShardRow, ShardStore, TimelineRow } from "@carillon/store";
 import { ClusterMember, type MemberOptions } from "../../src/cluster/cluster-member.js";
-import type { Coordinator } from "../../src/cluster/coordinator.js";
 import { type IncarnationLock, RowRegistry } from "../../src/cluster/postgres/row-registry.js";
+import type { Coordinator } from "../../src/cluster/shards.js";
 
 /** How far epochs jump when leases are voided, as in shard.void. */
 const jump = 1_048_576;

@@ -4,7 +4,7 @@ import { dispatchContext, type DispatchOver, noChannel } from "./dispatch-contex
 import type { DispatchCatalog } from "../../src/dispatch/dispatch-context.js";
 import { Gateway } from "../../src/dispatch/gateway.js";
 
-import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
+import type { Assigned } from "../../src/dispatch/sessions/worker-registration.js";
 import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
 
 const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };

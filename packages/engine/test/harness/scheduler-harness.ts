@@ -1,11 +1,11 @@
 import { compileSchedule, type Instant, type ScheduleContext, type ScheduleSpec } from "@carillon/core";
-import type { EngineEvent } from "../../src/index.js";
-import type { FireStore } from "../../src/schedules/fire-store.js";
-import { Scheduler, type SchedulerDeps } from "../../src/scheduler/scheduler.js";
 import type { Queued } from "@carillon/store";
+import { membershipOf } from "../../src/cluster/shards.js";
+import type { EngineEvent } from "../../src/index.js";
+import { Scheduler, type SchedulerDeps } from "../../src/scheduler/scheduler.js";
+import type { FireStore } from "../../src/schedules/fire-store.js";
 import { reportStopped, schedulerContext } from "./scheduler-context.js";
 import { newId, type StoreHarness, storeHarness } from "./store-harness.js";
-import { membershipOf } from "../../src/cluster/coordinator.js";
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

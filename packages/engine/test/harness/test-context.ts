@@ -1,5 +1,5 @@
 import type { Database, Store } from "@carillon/store";
-import { membershipOf } from "../../src/cluster/coordinator.js";
+import { membershipOf } from "../../src/cluster/shards.js";
 import { EngineContext } from "../../src/context.js";
 import type { EngineEvent } from "../../src/events.js";
 import type { EngineLimits } from "../../src/options.js";

@@ -1,9 +1,11 @@
+import type { RunPolicy } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statements.js";
 
 /** The payload paths by which runs and jobs can be found. A declared path stays declared. */
 export interface SearchPaths {
-  declare(namespaceId: number, paths: readonly string[]): Promise<void>;
+  /** Those that jobs or runs name. Called before their rows are stored, so that a search finds them. */
+  declare(namespaceId: number, specs: readonly { readonly policy: RunPolicy }[]): Promise<void>;
   /** Those of these that were not declared. */
   unknown(namespaceId: number, paths: readonly string[]): Promise<string[]>;
 }
@@ -23,7 +25,8 @@ export function searchPaths(db: Queryable, statements: Statements): SearchPaths 
   const missing = (namespaceId: number, paths: readonly string[]): string[] =>
     paths.filter((path) => known.get(namespaceId)?.has(path) !== true);
   return {
-    async declare(namespaceId, paths) {
+    async declare(namespaceId, specs) {
+      const paths = specs.flatMap(({ policy }) => policy.searchable ?? []);
       const fresh = [...new Set(missing(namespaceId, paths))];
       if (fresh.length === 0) return;
       await db.query(declare, declare.values({ namespaceId, paths: fresh }));

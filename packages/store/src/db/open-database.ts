@@ -1,19 +1,17 @@
 import { CarillonError, type DurationMs, systemSoon } from "@carillon/core";
 import { loadStatements } from "../sql/statements.js";
-import { backoffMs, pause } from "./backoff.js";
 import { type Connection, type ServerFacts, StatementNames } from "./connection.js";
 import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
 import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
 import { classifyPgError, sqlStateOf, toStoreError } from "./errors.js";
-import { type DatabaseState, Health } from "./health.js";
-import { DirectLine, type Hold, Listeners } from "./listen.js";
-import { type Hint, Notifier, restMs } from "./notifier.js";
+import { backoffMs, type DatabaseState, Health, pause } from "./health.js";
+import { DirectLine, type Hint, type Hold, Listeners, Notifier, restMs } from "./listen-notify.js";
 import { type DatabaseOptions, type ResolvedOptions, resolveOptions } from "./options.js";
 import { type Connections, planConnections } from "./pool.js";
-import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+import type { Queryable, QueryResult, SqlText } from "./queryable.js";
 import { Session } from "./session.js";
-import { type TransactionOptions, mayRetry, runTransaction } from "./transaction.js";
+import { mayRetry, runTransaction, type TransactionOptions } from "./transaction.js";
 
 const defaultRetries = 3;
 const pingMs = 10_000;

@@ -3,13 +3,14 @@ import {
   type Instant,
   type JobState,
   type MissedChoice,
-  type RunError,
-  type TraceContext,
   noteLimits,
+  type RunError,
   timeOfUuid,
+  type TraceContext,
 } from "@carillon/core";
 import { namedColumns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
+import { clockSlackMs } from "../runs/run-filter.js";
 import type { Statements } from "../sql/statements.js";
 
 export type AwaitedEnd = AfterSchedule["after"][number]["on"];
@@ -325,9 +326,6 @@ export interface UpstreamReads {
   /** The runs that history still has, in the order of the ids. */
   runs(namespaceId: number, runIds: readonly string[]): Promise<UpstreamRun[]>;
 }
-
-/** The end of a run is recorded by the database's clock, and its id was made by a node's. */
-const clockSlackMs = 3_600_000;
 
 export function upstreamReads(db: Queryable, statements: Statements): UpstreamReads {
   const trigger = statements.get("upstream_run.trigger");

@@ -3,46 +3,34 @@ import type {
   FiringPolicy,
   Instant,
   JobState,
-  LabelCondition,
   OverlapPolicy,
   RunPolicy,
-  ScheduleSpec,
+  StoredSpec,
 } from "@carillon/core";
 import type { CalendarEdition, CalendarLinks } from "../calendars/calendar-store.js";
-import { type LedgerEntry, type PauseColumn, entryColumns } from "./job-transaction-store.js";
 import type { Database } from "../db/database.js";
 import { jsonOrNull, jsonParam, namedColumns, timestampOrNull } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
-import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
+import { isRefused, type UpstreamLinks, type WaitingJob } from "../dependencies/upstream-links.js";
 import { countRows, estimateRows } from "../history/finished-search.js";
-import { type ListPlace, type ListPart, maxScanned } from "../history/history-days.js";
-import { labelParams } from "../runs/run-filter.js";
+import { type ListPart, type ListPlace, maxScanned } from "../history/history-days.js";
+import { labelParams, type RunListFilter } from "../runs/run-filter.js";
 import type { LedgerRange } from "../scheduler/due-store.js";
-import { type Statements, pickLines } from "../sql/statements.js";
+import { pickLines, type Statements } from "../sql/statements.js";
+import { entryColumns, type LedgerEntry, type PauseColumn } from "./job-transaction-store.js";
 
 /** A recurring or keyed job with its first due time. */
-export interface NewJob {
+export interface NewJob extends StoredSpec {
   readonly id: string;
   readonly namespaceId: number;
   readonly shard: number;
   readonly lane: number;
-  readonly key: string | null;
-  readonly task: string;
-  readonly queue: string;
-  readonly priority: number;
-  readonly payload: unknown;
-  readonly schedule: ScheduleSpec;
-  readonly policy: RunPolicy;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly owner: string | null;
   readonly class: number;
   readonly state: JobState;
   readonly nextNominal: Instant | null;
   readonly nextFireAt: Instant | null;
   readonly maxRuns: number | null;
-  /** Only the values that differ from the defaults. */
-  readonly firing: Partial<FiringPolicy>;
   readonly overlap: OverlapPolicy;
   /** Occurrences up to here are fired however late they are. */
   readonly catchUpTo: Instant | null;
@@ -192,17 +180,9 @@ function insertColumns(jobs: readonly NewJob[]) {
 }
 
 /** A stored job with its due state, as readers get it. */
-export interface JobRow {
+export interface JobRow extends Omit<StoredSpec, "policy" | "firing"> {
   readonly id: string;
-  readonly key: string | null;
-  readonly task: string;
-  readonly queue: string;
-  readonly priority: number;
-  readonly payload: unknown;
-  readonly schedule: ScheduleSpec;
   readonly policy: RunPolicy | null;
-  readonly labels: Record<string, string>;
-  readonly owner: string | null;
   readonly version: number;
   readonly firing: Partial<FiringPolicy> | null;
   readonly pause: PauseColumn | null;
@@ -218,14 +198,7 @@ export interface JobRow {
   readonly has_downstream?: boolean | null;
 }
 
-export interface JobListFilter {
-  readonly task?: string;
-  readonly queue?: string;
-  readonly owner?: string;
-  readonly labels?: readonly LabelCondition[];
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
-}
+export type JobListFilter = Omit<RunListFilter, "status" | "jobId" | "workerId" | "trigger" | "oneOffOnly">;
 
 /** The index that is scanned; each returns its rows in the order of the list. */
 type ScanIndex = "any" | "task" | "queue" | "owner" | "labels";

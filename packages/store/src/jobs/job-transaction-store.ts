@@ -8,6 +8,7 @@ import type {
   OverlapPolicy,
   RunPolicy,
   ScheduleSpec,
+  StoredSpec,
 } from "@carillon/core";
 import { type Fence, fenceValues } from "../cluster/shard-store.js";
 import { jsonOrNull, jsonParam, namedColumns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
@@ -16,22 +17,13 @@ import type { EndedRun, Queued } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
 
 /** A job whose row this transaction has locked: definition, due state, and the database's clock after the lock. */
-export interface LockedJob {
+export interface LockedJob extends StoredSpec {
   readonly id: string;
   readonly namespaceId: number;
   readonly shard: number;
   readonly lane: number;
-  readonly key: string | null;
-  readonly task: string;
-  readonly queue: string;
-  readonly priority: number;
   /** null unless it was requested. */
   readonly payload: unknown;
-  readonly schedule: ScheduleSpec;
-  readonly policy: RunPolicy;
-  readonly firing: Partial<FiringPolicy>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly owner: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly definedAt: Instant | null;

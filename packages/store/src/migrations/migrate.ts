@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
-import { pause } from "../db/backoff.js";
 import type { Database, DedicatedSession } from "../db/database.js";
 import { classifyPgError, sqlStateOf } from "../db/errors.js";
+import { pause } from "../db/health.js";
 import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import { qualify, quotedSchema, splitStatements } from "../sql/sql-text.js";

@@ -15,7 +15,7 @@ export interface RunListFilter {
   readonly oneOffOnly: boolean;
 }
 
-/** A node's clock makes the id of a run, the database's clock its creation time: they differ by less than this. */
+/** A node's clock makes the id of a run, the database's clock its creation and its end: they differ by less than this. */
 export const clockSlackMs = 3_600_000;
 
 /** The end of the year 9999: the worker id of a caller may have any time. */

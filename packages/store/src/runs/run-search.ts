@@ -1,4 +1,4 @@
-import { type Instant, type LabelCondition, type RunStatus, uuidV7Of } from "@carillon/core";
+import { uuidV7Of } from "@carillon/core";
 import {
   type Counted,
   FinishedSearch,
@@ -9,7 +9,7 @@ import {
 } from "../history/finished-search.js";
 import { type ListPlace, type ListPart, maxScanned, orderOf, startTimeBudget } from "../history/history-days.js";
 import { pickLines } from "../sql/statements.js";
-import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterValues } from "./run-filter.js";
+import { type RunListFilter, clockSlackMs, runFilterValues } from "./run-filter.js";
 import type { RunRow } from "./run-reads.js";
 
 export type { RunListFilter } from "./run-filter.js";
@@ -100,17 +100,7 @@ function startOf({ createdBefore }: RunListFilter, place: ListPlace): ListPlace 
   return { ...place, after: after === null || bound < after ? bound : after };
 }
 
-export interface RunFilter {
-  readonly status?: readonly RunStatus[];
-  readonly task?: string;
-  readonly queue?: string;
-  readonly jobId?: string;
-  readonly workerId?: string;
-  readonly owner?: string;
-  readonly trigger?: TriggerKind;
-  readonly labels?: readonly LabelCondition[];
+export interface RunFilter extends Omit<RunListFilter, "oneOffOnly"> {
   /** Values of payloads by their paths. Throws path_not_searchable for a path that was not declared. */
   readonly payload?: Readonly<Record<string, string>>;
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { parseCivilDay } from "../../../src/calendar/civil-day.js";
 import type { HolidaySource } from "../../../src/calendar/definition.js";
+import { parseCivilDay } from "../../../src/zone/civil.js";
 
 const day = (text: string) => parseCivilDay(text) ?? Number.NaN;
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { firstDayOfYear, formatCivilDay, parseCivilDay, yearOf } from "../../../src/calendar/civil-day.js";
+import { firstDayOfYear, formatCivilDay, parseCivilDay, yearOf } from "../../../src/zone/civil.js";
 
 describe("civil days", () => {
   it("writes and reads days as ISO dates, like Date", () => {

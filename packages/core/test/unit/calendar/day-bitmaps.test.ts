@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { firstDayOfYear } from "../../../src/calendar/civil-day.js";
 import { DayBitmaps, setDays } from "../../../src/calendar/day-bitmaps.js";
+import { firstDayOfYear } from "../../../src/zone/civil.js";
 
 const FIRST = firstDayOfYear(2023);
 const LAST = firstDayOfYear(2027) - 1;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { formatCivilDay, parseCivilDay } from "../../../src/calendar/civil-day.js";
 import { compileOpenDays, rollDay } from "../../../src/calendar/open-days.js";
 import type { CalendarRule, Roll } from "../../../src/schedule/spec.js";
+import { formatCivilDay, parseCivilDay } from "../../../src/zone/civil.js";
 
 const day = (text: string) => parseCivilDay(text) ?? Number.NaN;
 const calendarOf = (name: string, rules: unknown) => [name, compileCalendar(readCalendar({ name, rules }))] as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeCron } from "../../../src/describe/describe-schedule.js";
+import { describeCron } from "../../../src/describe/describe-cron.js";
 
 const table: readonly [cron: string, words: string][] = [
   // Paces and single fields

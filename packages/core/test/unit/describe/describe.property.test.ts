@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileCron } from "../../../src/cron/compile.js";
-import { describeCron } from "../../../src/describe/describe-schedule.js";
+import { describeCron } from "../../../src/describe/describe-cron.js";
 import { CarillonError } from "../../../src/errors/carillon-error.js";
 
 const within = (min: number, max: number) => fc.integer({ min, max });

@@ -1,14 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { DAY_MS } from "../../../src/calendar/civil-day.js";
 import type { CalendarDefinition, DayRule } from "../../../src/calendar/definition.js";
 import { compileCron } from "../../../src/cron/compile.js";
 import { isFixedTime } from "../../../src/cron/fields.js";
 import { compileSchedule } from "../../../src/schedule/compile-schedule.js";
 import type { CronSchedule, Roll } from "../../../src/schedule/spec.js";
-import { monthIndexOf } from "../../../src/zone/civil.js";
-import { resolveZone } from "../../../src/zone/resolve-zone.js";
+import { DAY_MS, monthIndexOf } from "../../../src/zone/civil.js";
+import { resolveZone } from "../../../src/zone/zone.js";
 
 /** Zones whose clocks jump at midnight, over midnight, by half an hour, by a day, twice around a month, or never. */
 const zones = [

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import { DAY_MS } from "../../../src/calendar/civil-day.js";
 import type { DayRule } from "../../../src/calendar/definition.js";
 import { compileSchedule } from "../../../src/schedule/compile-schedule.js";
 import type { CompiledSchedule } from "../../../src/schedule/compiled.js";
 import type { CalendarRule, CronSchedule, EverySchedule, Roll } from "../../../src/schedule/spec.js";
-import { resolveZone } from "../../../src/zone/resolve-zone.js";
+import { DAY_MS } from "../../../src/zone/civil.js";
+import { resolveZone } from "../../../src/zone/zone.js";
 import { dailyExpressions, dayMatches, dstPolicies, expressions, instantsIn } from "../cron/arbitraries.js";
 
 /** Zones whose clocks jump at midnight, over midnight, by half an hour, by a day, twice around a month, or never. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileJitter } from "../../../src/schedule/schedule.js";
+import { compileJitter } from "../../../src/schedule/compile-schedule.js";
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);

@@ -2,12 +2,11 @@ import { CarillonError, type Clock, type DurationMs } from "@carillon/core";
 import type { HeldShard, NodeReport, NodeRow, NodeStore, ShardStore } from "@carillon/store";
 import type { OnEngineEvent } from "../../events.js";
 import { ClusterMember, type MemberOptions } from "../cluster-member.js";
-import type { Coordinator } from "../coordinator.js";
 import { DatabaseTimeline } from "../detection/database-timeline.js";
 import { HeartbeatHistory } from "../detection/heartbeat-monitor.js";
 import { type Member, MemberChanges, type Registry, type ShardView } from "../registry.js";
-import { ShardTable } from "../shards.js";
-import { type Entry, type EtcdClient, type Json, field, text } from "./etcd-client.js";
+import { type Coordinator, ShardTable } from "../shards.js";
+import { type Entry, type EtcdClient, field, type Json, text } from "./etcd-client.js";
 
 export interface EtcdRegistryOptions {
   readonly etcd: EtcdClient;

@@ -12,12 +12,11 @@ import type {
 } from "@carillon/store";
 import type { OnEngineEvent } from "../../events.js";
 import { ClusterMember, type MemberOptions } from "../cluster-member.js";
-import type { Coordinator } from "../coordinator.js";
 import { DatabaseTimeline } from "../detection/database-timeline.js";
 import { HeartbeatHistory, HeartbeatMonitor } from "../detection/heartbeat-monitor.js";
 import { SessionLockMonitor } from "../detection/session-lock-monitor.js";
 import { type Member, MemberChanges, type Registry, type ShardView } from "../registry.js";
-import { ShardTable } from "../shards.js";
+import { type Coordinator, ShardTable } from "../shards.js";
 
 /** A lock that is held for as long as the session of an incarnation's process lasts. */
 export interface IncarnationLock {

@@ -1,5 +1,5 @@
-import type { IsBehind, ProbeSource } from "../../breakers/node-breakers.js";
 import type { ClaimStore, LaneStore } from "@carillon/store";
+import type { IsBehind, ProbeSource } from "../../breakers/breakers.js";
 import type { LaneCursors } from "./lane-cursors.js";
 import type { LaneGroup } from "./lane-groups.js";
 

@@ -1,6 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { ClaimedRun, Lane, LaneRead } from "@carillon/store";
-import { SteadyCost } from "../../loops/steady-cost.js";
+import { SteadyCost } from "../../loops/loops.js";
 
 /** A scan from here reads its lane from the beginning. */
 export const lowestRank = Number.MIN_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { ClaimedRun, DirectRunPlace, DirectRunStore } from "@carillon/store";
-import { SteadyCost } from "../../loops/steady-cost.js";
+import { SteadyCost } from "../../loops/loops.js";
 import type { LaneCursors } from "../claims/lane-cursors.js";
 import type { LaneGroup } from "../claims/lane-groups.js";
 import type { WorkerSession } from "../sessions/worker-session.js";

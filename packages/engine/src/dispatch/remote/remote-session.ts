@@ -1,6 +1,5 @@
 import { type DurationMs, pending, type StopOrder, type Timers } from "@carillon/core";
-import type { Assigned } from "../sessions/to-assignment.js";
-import type { ClaimName } from "../sessions/worker-registration.js";
+import type { Assigned, ClaimName } from "../sessions/worker-registration.js";
 
 interface OutboxEntry {
   readonly run: Assigned;

@@ -3,8 +3,13 @@ import type { ClaimStore, SessionStore } from "@carillon/store";
 import { maxAnswerChars } from "../claims/batch-size.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { Gateway } from "../gateway.js";
-import type { Assigned } from "../sessions/to-assignment.js";
-import type { ClaimName, StartedRun, WorkerHandlers, WorkerRegistration } from "../sessions/worker-registration.js";
+import type {
+  Assigned,
+  ClaimName,
+  StartedRun,
+  WorkerHandlers,
+  WorkerRegistration,
+} from "../sessions/worker-registration.js";
 import { SessionLost } from "../sessions/worker-session.js";
 import { Liveness, RemoteSession } from "./remote-session.js";
 

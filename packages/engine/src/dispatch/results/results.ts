@@ -1,5 +1,4 @@
 import { type Completion, type Instant, named, runEndEvents, type RunError } from "@carillon/core";
-import { emitLateEnd } from "../../runs/run-events.js";
 import {
   type AwaitingRun,
   type ClaimedRun,
@@ -13,12 +12,13 @@ import {
   type RetriedRun,
   type WaitingRun,
 } from "@carillon/store";
-import type { NodeBreakers } from "../../breakers/node-breakers.js";
+import type { NodeBreakers } from "../../breakers/breakers.js";
+import { emitLateEnd } from "../../runs/run-events.js";
 import type { ClaimLoop, CompletionResult } from "../claims/claim-loop.js";
 import type { DispatchCatalog, DispatchContext } from "../dispatch-context.js";
 import { endStopped, publishFreed } from "../sessions/rescuer.js";
 import type { WorkerSession } from "../sessions/worker-session.js";
-import { type Decision, decideCompletion, decideSuccess, type Ended } from "./decide-completion.js";
+import { decideCompletion, decideSuccess, type Decision, type Ended } from "./decide-completion.js";
 
 export interface ResultsDeps {
   readonly claimLoop: Pick<ClaimLoop, "complete" | "wake">;

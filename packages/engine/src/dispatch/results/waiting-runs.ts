@@ -1,14 +1,14 @@
 import {
   type CallbackAnswer,
   callbackOutcome,
-  type DurationMs,
-  type Instant,
   callbackSessionId,
   callbackTimeoutOutcome,
+  type DurationMs,
+  type Instant,
   type Outcome,
 } from "@carillon/core";
 import type { CalledRun, ClaimedRun } from "@carillon/store";
-import { SteadyCost } from "../../loops/steady-cost.js";
+import { SteadyCost } from "../../loops/loops.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { Results } from "./results.js";
 

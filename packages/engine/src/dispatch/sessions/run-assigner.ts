@@ -4,7 +4,7 @@ import { emitLateEnd, emitLateStart } from "../../runs/run-events.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { Results } from "../results/results.js";
 import type { ServedSessions } from "./served-sessions.js";
-import { type Assigned, toAssignment } from "./to-assignment.js";
+import { type Assigned, toAssignment } from "./worker-registration.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface RunAssignerDeps {

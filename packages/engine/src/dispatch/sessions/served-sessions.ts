@@ -2,8 +2,7 @@ import { CarillonError, type DurationMs } from "@carillon/core";
 import type { ClaimedRun, WorkerSkills, WorkerState } from "@carillon/store";
 import type { LaneGroups } from "../claims/lane-groups.js";
 import type { DispatchContext } from "../dispatch-context.js";
-import type { Assigned } from "./to-assignment.js";
-import type { WorkerHandlers, WorkerRegistration } from "./worker-registration.js";
+import type { Assigned, WorkerHandlers, WorkerRegistration } from "./worker-registration.js";
 import { SessionLost, WorkerSession } from "./worker-session.js";
 
 export interface ServedSessionsDeps {

@@ -1,37 +1,37 @@
-import { CarillonError, type CompiledSchedule, type Instant, type JobSpec, formatId, timeOfUuid } from "@carillon/core";
+import { CarillonError, type CompiledSchedule, formatId, type Instant, type JobSpec, timeOfUuid } from "@carillon/core";
 import {
   type CalendarLinks,
+  clockSlackMs,
   type JobChangeStore,
   type JobStore,
   type LaneStore,
   type LockedJob,
+  namesIn,
   type Queryable,
   type RunReads,
+  sqlStateOf,
   type StoredPause,
   type UpstreamLinks,
   UpstreamUnknown,
-  namesIn,
-  sqlStateOf,
 } from "@carillon/store";
 import type { CalendarSweep } from "../../calendars/calendar-sweep.js";
-import { laneNameOf } from "../../catalog/lane-name.js";
+import { laneNameOf } from "../../catalog/lanes.js";
 import type { QueueCache } from "../../catalog/queues.js";
 import { priorityClass } from "../../catalog/rank-run.js";
 import { shardOf } from "../../cluster/shards.js";
 import type { EngineContext } from "../../context.js";
-import { type UpstreamEnds, noEnds } from "../../dependencies/upstream-ends.js";
+import { noEnds, type UpstreamEnds } from "../../dependencies/upstream-ends.js";
 import type { ChangeContext, JobRef } from "../../requests.js";
-import { RunReader, clockSlackMs } from "../../runs/run-reader.js";
-import type { RunView } from "../../runs/run-view.js";
+import { RunReader, type RunView } from "../../runs/run-reader.js";
 import type { DueRules } from "../../schedules/due-rules.js";
-import { calendarRuleOf } from "../../schedules/named-calendars.js";
+import { usesCalendars } from "../../schedules/schedule-calendars.js";
 import { isSameSchedule, specOf } from "../job-definition.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import {
+  announceApplied,
   type AnnounceContext,
   type Applied,
   type JobUnitOfWork,
-  announceApplied,
 } from "../transaction/job-unit-of-work.js";
 import { processDue } from "../transaction/process-due.js";
 
@@ -202,7 +202,7 @@ export class ChangeTransaction {
     if (job.endedAt !== null && change.acceptsEnded !== true) throw jobEnded(ref);
     if (context.ifVersion !== undefined && context.ifVersion !== job.due.version) throw versionMismatch(draft, context);
     const processesDue = change.processesDue && draft.isDue;
-    const followsCalendars = calendarRuleOf(job.schedule) !== null;
+    const followsCalendars = usesCalendars(job.schedule);
     if ((processesDue || followsCalendars) && job.windows !== rules.revision) throw this.#rulesRefreshed();
     if (followsCalendars && (await this.#isBehind(tx, job)))
       throw new RetryAfter(async () => void (await calendarSweep.follow([jobId])));
@@ -298,7 +298,7 @@ export class ChangeTransaction {
   async #linkCalendars(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
     const { calendarLinks } = this.#context.store;
     const editions = this.#deps.rules.editionsOf(job.namespaceId, schedule);
-    if (calendarRuleOf(job.schedule) !== null) await calendarLinks.unlink(tx, [job.id]);
+    if (usesCalendars(job.schedule)) await calendarLinks.unlink(tx, [job.id]);
     if (editions.length === 0) return;
     const pinned = await calendarLinks.pin(
       tx,

@@ -1,11 +1,17 @@
-import { CarillonError, type CompiledSchedule, type Instant, type JobSpec, firingPolicy } from "@carillon/core";
+import {
+  CarillonError,
+  type CompiledSchedule,
+  firingPolicy,
+  type Instant,
+  type JobSpec,
+  refuseLongPast,
+} from "@carillon/core";
 import type { JobChangeStore, NextTime, StoredPause } from "@carillon/store";
 import { priorityClass } from "../../catalog/rank-run.js";
 import type { EngineContext } from "../../context.js";
 import { checkConditions } from "../../dependencies/conditions.js";
 import type { ChangeContext, JobRef } from "../../requests.js";
 import type { DueRules } from "../../schedules/due-rules.js";
-import { refuseLongPast } from "../../schedules/past-instant.js";
 import { nextAfter } from "../../schedules/plan-due.js";
 import type { JobCreator } from "../job-creator.js";
 import { isSameSchedule, isSameSpec, specOf } from "../job-definition.js";
@@ -16,8 +22,8 @@ import {
   type ChangeResult,
   type ChangeSubject,
   type ChangeTransaction,
-  type JobPatch,
   hasCode,
+  type JobPatch,
 } from "./change-transaction.js";
 
 export type Edit = (current: JobSpec, now: Instant) => JobSpec;

@@ -4,8 +4,8 @@ import type { EngineContext } from "../../context.js";
 import type { UpstreamEnds } from "../../dependencies/upstream-ends.js";
 import type { ChangeContext, JobRef } from "../../requests.js";
 import type { DueRules } from "../../schedules/due-rules.js";
-import { calendarRuleOf } from "../../schedules/named-calendars.js";
 import { latestDue, nextAfter } from "../../schedules/plan-due.js";
+import { usesCalendars } from "../../schedules/schedule-calendars.js";
 import type { PauseRequest, ResumeRequest } from "../job-requests.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import { emitApplied, type JobUnitOfWork } from "../transaction/job-unit-of-work.js";
@@ -175,7 +175,7 @@ export class PauseExpiry {
   }
 
   #isOutdated({ job }: JobDraft): boolean {
-    return calendarRuleOf(job.schedule) !== null && job.windows !== this.#deps.rules.revision;
+    return usesCalendars(job.schedule) && job.windows !== this.#deps.rules.revision;
   }
 
   #expire(draft: JobDraft): JobTouch {

@@ -1,7 +1,4 @@
-import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy } from "@carillon/core";
-import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
-import { decideOverlap, type LiveRun } from "../../schedules/overlap.js";
-import { scheduledRunId } from "../../schedules/scheduled-run-id.js";
+import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy, scheduledRunId } from "@carillon/core";
 import type {
   DueState,
   LedgerCut,
@@ -13,6 +10,8 @@ import type {
   RunEnd,
   RunOverrides,
 } from "@carillon/store";
+import { rankByPriority, type RankRun } from "../../catalog/rank-run.js";
+import { decideOverlap, type LiveRun } from "../../schedules/overlap.js";
 
 /** A requested run, before the job's overlap policy has decided about it. */
 export interface RequestedRun {

@@ -11,11 +11,11 @@ import type {
   Queued,
   Store,
 } from "@carillon/store";
-import { type RankRun, rankByPriority } from "../../catalog/rank-run.js";
+import { rankByPriority, type RankRun } from "../../catalog/rank-run.js";
 import type { EngineContext } from "../../context.js";
 import type { OnEngineEvent } from "../../events.js";
 import { announceEnded } from "../../runs/run-events.js";
-import { endOf, usesCalendars } from "../../schedules/calendar-notes.js";
+import { endOf, usesCalendars } from "../../schedules/schedule-calendars.js";
 import { JobDraft } from "./job-draft.js";
 
 /** What a job transaction wrote. It is announced once the transaction has committed. */

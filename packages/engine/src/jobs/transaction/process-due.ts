@@ -5,10 +5,10 @@ import {
   type LedgerReason,
   type ScheduleSpec,
 } from "@carillon/core";
-import { calendarNotes, endOf, removedIn, restNotes } from "../../schedules/calendar-notes.js";
-import { type DuePlan, planDue } from "../../schedules/plan-due.js";
-import type { JobDraft } from "./job-draft.js";
 import type { DueRules } from "../../schedules/due-rules.js";
+import { type DuePlan, planDue } from "../../schedules/plan-due.js";
+import { calendarNotes, endOf, removedIn, restNotes } from "../../schedules/schedule-calendars.js";
+import type { JobDraft } from "./job-draft.js";
 
 /** After a long outage a job has more due occurrences than one transaction should write. */
 const maxSteps = 1_000;

@@ -1,4 +1,4 @@
-import type { FinalRunStatus, Instant, LiveRunStatus, RunPolicy } from "@carillon/core";
+import type { FinalRunStatus, Instant, LiveRunStatus } from "@carillon/core";
 import type {
   DueState,
   Fence,
@@ -8,6 +8,7 @@ import type {
   LockedJob,
   NamespaceWindows,
   NewJob,
+  NewRun,
   Terms,
 } from "@carillon/store";
 
@@ -252,26 +253,10 @@ class Rows<Row> {
 export type MemoryJob = Omit<LockedJob, "windows" | "now">;
 
 /** A live run. */
-export interface MemoryRun {
-  readonly id: string;
-  readonly jobId: string | null;
-  readonly namespaceId: number;
-  readonly shard: number;
-  readonly lane: number;
+export interface MemoryRun extends Omit<NewRun, "deadline"> {
   readonly state: LiveRunStatus;
   readonly stateReason: string | null;
-  readonly priority: number;
-  readonly rank: number;
-  readonly runAt: Instant;
-  readonly nominal: Instant;
   readonly createdAt: Instant;
-  readonly trigger: string;
-  readonly task: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  readonly policy: RunPolicy;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly owner: string | null;
   readonly version: number | null;
   readonly serial: boolean;
   readonly untracked: boolean;

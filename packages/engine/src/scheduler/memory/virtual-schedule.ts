@@ -1,17 +1,17 @@
 import { CarillonError, type FinalRunStatus, type Instant, type JobSpec } from "@carillon/core";
 import type { NewRun } from "@carillon/store";
 import { rankByPriority } from "../../catalog/rank-run.js";
-import { membershipOf } from "../../cluster/coordinator.js";
+import { membershipOf } from "../../cluster/shards.js";
 import type { Membership } from "../../context.js";
 import { planJob } from "../../jobs/plan-job.js";
 import { OverlapAdmitter, type OverlapContext } from "../../jobs/transaction/overlap-admitter.js";
 import type { FireStore } from "../../schedules/fire-store.js";
-import { noCalendars } from "../../schedules/named-calendars.js";
 import { ScheduleCache } from "../../schedules/schedule-cache.js";
+import { noCalendars } from "../../schedules/schedule-calendars.js";
 import { Scheduler, type SchedulerContext } from "../scheduler.js";
 import { memoryFireStore, memoryUnitOfWork } from "./memory-fire-store.js";
 import { endRun } from "./memory-job-transaction.js";
-import { type MemoryRun, MemoryTables, insertJob } from "./memory-tables.js";
+import { insertJob, type MemoryRun, MemoryTables } from "./memory-tables.js";
 
 export interface VirtualScheduleOptions {
   readonly now: () => Instant;

@@ -1,14 +1,14 @@
 import type { CalendarDefinition, Instant, ScheduleSpec } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CalendarCompiler, CalendarCache } from "../../../src/calendars/calendar-cache.js";
+import { CalendarCache, CalendarCompiler } from "../../../src/calendars/calendar-cache.js";
 import { CalendarSweep } from "../../../src/calendars/calendar-sweep.js";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
+import { membershipOf } from "../../../src/cluster/shards.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
 import { DueRules } from "../../../src/schedules/due-rules.js";
 import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
-import { type ChangeHarness, actor, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
-import { testContext } from "../../harness/test-context.js";
+import { actor, type ChangeHarness, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
 import { schedulerContext } from "../../harness/scheduler-context.js";
+import { testContext } from "../../harness/test-context.js";
 
 // Jobs that are hours late when another node stores a new version of their calendar.
 

@@ -1,11 +1,10 @@
 import type { MaintenanceWindow } from "@carillon/core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CalendarCache, CalendarCompiler } from "../../../src/calendars/calendar-cache.js";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
-import { shardOf } from "../../../src/cluster/shards.js";
+import { membershipOf, shardOf } from "../../../src/cluster/shards.js";
 import type { EngineEvent } from "../../../src/index.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
-import { type ChangeHarness, actor, changeHarness, every } from "../../harness/change-harness.js";
+import { actor, type ChangeHarness, changeHarness, every } from "../../harness/change-harness.js";
 import { schedulerContext } from "../../harness/scheduler-context.js";
 
 const day = 86_400_000;

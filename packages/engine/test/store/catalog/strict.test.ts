@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
-import type { Gateway } from "../../../src/dispatch/gateway.js";
 import type { ClaimedRun, LaneKind } from "@carillon/store";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import type { Assigned } from "../../../src/dispatch/sessions/worker-registration.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { gatewayId, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 

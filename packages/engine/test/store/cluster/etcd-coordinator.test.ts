@@ -1,11 +1,11 @@
-import { type EtcdServer, etcdIsInstalled, startEtcd } from "@carillon/testkit";
+import { etcdIsInstalled, type EtcdServer, startEtcd } from "@carillon/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ClusterUnderTest, coordinatorConformance } from "../../conformance/coordinator.js";
-import type { Coordinator } from "../../../src/cluster/coordinator.js";
 import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
 import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-registry.js";
+import type { Coordinator } from "../../../src/cluster/shards.js";
+import { type ClusterUnderTest, coordinatorConformance } from "../../conformance/coordinator.js";
 import { TestTime } from "../../harness/cluster-harness.js";
-import { type StoreHarness, hostPorts, newId, storeHarness } from "../../harness/store-harness.js";
+import { hostPorts, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 if (!etcdIsInstalled) {
   console.log(

@@ -1,12 +1,12 @@
-import { type NodeRow, loadStatements, nodeLockStatements } from "@carillon/store";
+import { loadStatements, nodeLockStatements, type NodeRow } from "@carillon/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../../../store/test/store/db/support.js";
-import type { Coordinator } from "../../../src/cluster/coordinator.js";
-import { SessionLock, postgresCoordinator } from "../../../src/cluster/postgres/row-registry.js";
+import { postgresCoordinator, SessionLock } from "../../../src/cluster/postgres/row-registry.js";
+import type { Coordinator } from "../../../src/cluster/shards.js";
 import { type Database, openDatabase } from "../../../src/index.js";
 import { TestTime } from "../../harness/cluster-harness.js";
 import { createEngineStore } from "../../harness/engine-store.js";
-import { type StoreHarness, hostPorts, storeHarness } from "../../harness/store-harness.js";
+import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 let time: TestTime;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Coordinator } from "../../../src/cluster/coordinator.js";
-import { type RowRegistryOptions, postgresCoordinator } from "../../../src/cluster/postgres/row-registry.js";
+import { postgresCoordinator, type RowRegistryOptions } from "../../../src/cluster/postgres/row-registry.js";
+import type { Coordinator } from "../../../src/cluster/shards.js";
 import { TestTime } from "../../harness/cluster-harness.js";
-import { type StoreHarness, newId, storeHarness } from "../../harness/store-harness.js";
+import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 let time: TestTime;

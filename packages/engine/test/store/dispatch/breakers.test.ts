@@ -1,10 +1,10 @@
 import { type Outcome, requirementsOf, type RunPolicy } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
-import type { Gateway } from "../../../src/dispatch/gateway.js";
-import { laneNameOf } from "../../../src/catalog/lane-name.js";
-import { gatewayOver } from "../../harness/gateway-harness.js";
 import type { ClaimedRun } from "@carillon/store";
+import { laneNameOf } from "../../../src/catalog/lanes.js";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import type { Assigned } from "../../../src/dispatch/sessions/worker-registration.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
 import { gatewayId, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 const policy: RunPolicy = {

@@ -1,9 +1,9 @@
 import type { Outcome } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import { createEngineStore } from "../../harness/engine-store.js";
+import type { Assigned } from "../../../src/dispatch/sessions/worker-registration.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";

@@ -1,8 +1,8 @@
-import { type JobSpec, type StopOrder, isRunEnd } from "@carillon/core";
+import { isRunEnd, type JobSpec, type StopOrder } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
-import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
+import type { Assigned } from "../../../src/dispatch/sessions/worker-registration.js";
 import { EngineHarness, JournalTask } from "../../harness/engine-harness.js";
+import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 describe("deadlines of waiting runs", () => {

@@ -1,7 +1,7 @@
 import { requirementsOf } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { laneNameOf } from "../../../src/catalog/lanes.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import { laneNameOf } from "../../../src/catalog/lane-name.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";

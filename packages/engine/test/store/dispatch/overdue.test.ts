@@ -1,8 +1,8 @@
 import type { StopOrder } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
-import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import type { NewRun } from "@carillon/store";
+import type { Assigned } from "../../../src/dispatch/sessions/worker-registration.js";
+import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;

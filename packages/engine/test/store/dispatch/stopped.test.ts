@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
+import type { Assigned } from "../../../src/dispatch/sessions/worker-registration.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 

@@ -1,13 +1,12 @@
 import type { StoredOperation } from "@carillon/store";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
-import { shardOf } from "../../../src/cluster/shards.js";
+import { membershipOf, shardOf } from "../../../src/cluster/shards.js";
 import { OperationRunner, type OperationRunnerDeps } from "../../../src/operations/operation-runner.js";
 import { type BulkRequest, Operations } from "../../../src/operations/operations.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import { RunLister } from "../../../src/runs/run-lister.js";
 import { RunReader } from "../../../src/runs/run-reader.js";
-import { type StoreHarness, newId, newRun, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
+import { newId, newRun, type StoreHarness, storeHarness, untilLockWaits } from "../../harness/store-harness.js";
 import { testContext } from "../../harness/test-context.js";
 
 let h: StoreHarness;

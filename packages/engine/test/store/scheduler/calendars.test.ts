@@ -7,7 +7,7 @@ import {
   type ScheduleSpec,
 } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CalendarSource } from "../../../src/schedules/named-calendars.js";
+import type { CalendarSource } from "../../../src/schedules/schedule-calendars.js";
 import {
   account,
   hourMs,

@@ -1,7 +1,7 @@
 import { type Outcome, requirementsOf, requirementText, type RunPolicy } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { NodeBreakers, type ProbeSource } from "../../../src/breakers/node-breakers.js";
 import type { BreakerStore, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
+import { NodeBreakers, type ProbeSource } from "../../../src/breakers/breakers.js";
 
 const breaker = { failureRatio: 0.5, windowMs: 60_000, minCalls: 4, openForMs: 30_000 };
 const name = { namespaceId: 1, name: "payments" };

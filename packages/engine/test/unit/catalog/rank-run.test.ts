@@ -1,7 +1,6 @@
 import type { QueueOrder } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { rankByPriority, rankRunBy } from "../../../src/catalog/rank-run.js";
-import { TaskDurations } from "../../../src/catalog/task-durations.js";
+import { rankByPriority, rankRunBy, TaskDurations } from "../../../src/catalog/rank-run.js";
 
 const run = { namespaceId: 1, queue: "q", task: "t", dueMs: 1_000_000, priority: 4 };
 

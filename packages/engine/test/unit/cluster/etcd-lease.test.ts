@@ -1,10 +1,10 @@
 import { ManualClock } from "@carillon/core";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Coordinator } from "../../../src/cluster/coordinator.js";
 import { EtcdClient } from "../../../src/cluster/etcd/etcd-client.js";
 import { etcdCoordinator } from "../../../src/cluster/etcd/etcd-registry.js";
-import { MemoryCluster } from "../../harness/memory-cluster.js";
+import type { Coordinator } from "../../../src/cluster/shards.js";
 import { TestTime } from "../../harness/cluster-harness.js";
+import { MemoryCluster } from "../../harness/memory-cluster.js";
 import { MemoryEtcd } from "../../harness/memory-etcd.js";
 
 let etcd: MemoryEtcd;

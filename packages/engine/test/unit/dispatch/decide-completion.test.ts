@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { toAssignment } from "../../../src/dispatch/sessions/to-assignment.js";
-import { decideCompletion } from "../../../src/dispatch/results/decide-completion.js";
 import type { ClaimedRun } from "@carillon/store";
+import { decideCompletion } from "../../../src/dispatch/results/decide-completion.js";
+import { toAssignment } from "../../../src/dispatch/sessions/worker-registration.js";
 
 const run: ClaimedRun = {
   id: "r1",

@@ -1,10 +1,9 @@
 import { ManualClock } from "@carillon/core";
 import { expect, it } from "vitest";
 import { maxAnswerChars } from "../../../src/dispatch/claims/batch-size.js";
-import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import { RemoteWorkers } from "../../../src/dispatch/remote/remote-workers.js";
-import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
+import type { Assigned, WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import { dispatchContext } from "../../harness/dispatch-context.js";
 
 const worker = { namespace: "default", name: "w", queues: ["default"], tasks: ["echo"], slots: 1 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainLimits } from "../../../src/explain/explain-limits.js";
+import { explainLimits } from "../../../src/explain/explain-run.js";
 import type { LimitView } from "../../../src/limits/limits.js";
 
 const now = 1_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withSla } from "../../../src/explain/explain-run.js";
-import type { RunView } from "../../../src/runs/run-view.js";
+import type { RunView } from "../../../src/runs/run-reader.js";
 
 const due = Date.parse("2026-11-12T08:00:00.000Z");
 const sla = { startWithinMs: 60_000, finishWithinMs: 600_000 };

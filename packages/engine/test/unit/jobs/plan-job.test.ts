@@ -1,9 +1,9 @@
 import type { JobSpec } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { planJob } from "../../../src/jobs/plan-job.js";
-import { noCalendars } from "../../../src/schedules/named-calendars.js";
-import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
 import { rankByPriority } from "../../../src/catalog/rank-run.js";
+import { planJob } from "../../../src/jobs/plan-job.js";
+import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
+import { noCalendars } from "../../../src/schedules/schedule-calendars.js";
 
 const now = Date.UTC(2026, 10, 12, 8, 30);
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Loop } from "../../../src/loops/loop.js";
+import { Loop } from "../../../src/loops/loops.js";
 
 /** Timers that fire when the test says so. */
 function manualTimers() {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SteadyCost } from "../../../src/loops/steady-cost.js";
+import { SteadyCost } from "../../../src/loops/loops.js";
 
 it("what something held up once does not count, what is dear again and again does", () => {
   const cost = new SteadyCost();

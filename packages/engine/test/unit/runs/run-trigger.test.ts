@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { afterTrigger, repeatedIdOf, upstreamIdsOf } from "../../../src/runs/run-view.js";
+import { afterTrigger, repeatedIdOf, upstreamIdsOf } from "../../../src/runs/run-reader.js";
 
 describe("the trigger of a run that others started", () => {
   it("names the last that was needed first, and of several all in their order", () => {

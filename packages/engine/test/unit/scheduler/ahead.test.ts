@@ -1,9 +1,9 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import type { FireStore } from "../../../src/schedules/fire-store.js";
-import { Scheduler } from "../../../src/scheduler/scheduler.js";
 import type { DueRun, PromotedRun } from "@carillon/store";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
+import { membershipOf } from "../../../src/cluster/shards.js";
+import { Scheduler } from "../../../src/scheduler/scheduler.js";
+import type { FireStore } from "../../../src/schedules/fire-store.js";
 import { schedulerContext } from "../../harness/scheduler-context.js";
 
 const start = Date.UTC(2026, 5, 1, 12);

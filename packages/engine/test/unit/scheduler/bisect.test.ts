@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { writeAround } from "../../../src/scheduler/poison-jobs.js";
+import { writeAround } from "../../../src/scheduler/due-writer.js";
 
 const rows = Array.from({ length: 1_000 }, (_, index) => index);
 const poison = (...bad: number[]) => {

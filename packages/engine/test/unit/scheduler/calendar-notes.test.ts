@@ -1,6 +1,6 @@
 import { compileCalendar, compileSchedule, readCalendar, type ScheduleSpec } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { calendarNotes } from "../../../src/schedules/calendar-notes.js";
+import { calendarNotes } from "../../../src/schedules/schedule-calendars.js";
 
 const hour = 3_600_000;
 const midnight = Date.UTC(2026, 4, 1);

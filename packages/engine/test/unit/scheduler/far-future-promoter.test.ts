@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { FarFutureRun, FarFutureStore, ShardFrom } from "@carillon/store";
+import { membershipOf } from "../../../src/cluster/shards.js";
 import type { EngineEvent } from "../../../src/events.js";
 import { FarFuturePromoter } from "../../../src/scheduler/far-future-promoter.js";
-import type { FarFutureStore, FarFutureRun, ShardFrom } from "@carillon/store";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
 
 const limits = {
   leadMs: 300,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PoisonJobs } from "../../../src/scheduler/poison-jobs.js";
+import { PoisonJobs } from "../../../src/scheduler/due-writer.js";
 
 describe("PoisonJobs", () => {
   it("a job whose fire failed is poison if other rows were written since", () => {

@@ -1,9 +1,9 @@
 import { defaultFiringPolicy, type Instant } from "@carillon/core";
 import { describe, expect, it } from "vitest";
+import type { DueJob } from "@carillon/store";
+import { membershipOf } from "../../../src/cluster/shards.js";
 import { DueWindow } from "../../../src/scheduler/due-window.js";
 import { type ReadLimits, ShardReader } from "../../../src/scheduler/shard-reader.js";
-import { membershipOf } from "../../../src/cluster/coordinator.js";
-import type { DueJob } from "@carillon/store";
 
 const start = Date.UTC(2026, 5, 1, 12);
 const definition = {

@@ -6,9 +6,9 @@ import {
   readLaneNotice,
   readTimedNotice,
   type TimedLaneNotice,
+  TimedWakeups,
   writeNotices,
 } from "../../../src/wakeups/lane-notices.js";
-import { TimedWakeups } from "../../../src/wakeups/timed-wakeups.js";
 
 const start = Date.UTC(2026, 5, 1, 12);
 

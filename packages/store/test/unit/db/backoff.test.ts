@@ -1,7 +1,7 @@
-import { ManualClock } from "@carillon/core";
 import * as fc from "fast-check";
+import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { backoffMs, pause } from "../../../src/db/backoff.js";
+import { backoffMs, pause } from "../../../src/db/health.js";
 
 describe("backoffMs", () => {
   it("doubles up to 1 s, and spreads over the upper half", () => {

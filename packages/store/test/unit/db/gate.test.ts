@@ -1,6 +1,6 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { Gate } from "../../../src/db/gate.js";
+import { Gate } from "../../../src/db/pool.js";
 import { pass, settled } from "./passing-time.js";
 
 const setUp = (size: number, maxWaiting = 10) => {

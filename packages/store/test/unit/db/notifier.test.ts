@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { Notifier, type NotifierPorts } from "../../../src/db/notifier.js";
-import type { QueryResult, Queryable, SqlText } from "../../../src/db/queryable.js";
-import { settled } from "./passing-time.js";
+import { Notifier, type NotifierPorts } from "../../../src/db/listen-notify.js";
 import type { DatabaseEvent } from "../../../src/db/options.js";
+import type { Queryable, QueryResult, SqlText } from "../../../src/db/queryable.js";
+import { settled } from "./passing-time.js";
 
 class HeldTarget implements Queryable {
   readonly sent: unknown[] = [];

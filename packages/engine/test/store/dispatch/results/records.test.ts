@@ -1,7 +1,7 @@
 import type { NoteContent, RunNote } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Assigned } from "../../../../src/dispatch/sessions/worker-registration.js";
 import { SessionLost } from "../../../../src/index.js";
-import type { Assigned } from "../../../../src/dispatch/sessions/to-assignment.js";
 import { type GatewayHarness, gatewayOver } from "../../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness, untilLockWaits } from "../../../harness/store-harness.js";
 

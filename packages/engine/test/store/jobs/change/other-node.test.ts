@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { membershipOf } from "../../../../src/cluster/coordinator.js";
-import { shardOf } from "../../../../src/cluster/shards.js";
+import { membershipOf, shardOf } from "../../../../src/cluster/shards.js";
 import type { Engine, EngineEvent } from "../../../../src/index.js";
 import { Scheduler } from "../../../../src/scheduler/scheduler.js";
-import { type ChangeHarness, actor, changeHarness, every, spec } from "../../../harness/change-harness.js";
+import { actor, type ChangeHarness, changeHarness, every, spec } from "../../../harness/change-harness.js";
 import { EngineHarness } from "../../../harness/engine-harness.js";
 import { schedulerContext } from "../../../harness/scheduler-context.js";
 

@@ -1,5 +1,5 @@
 import { type Calendar, type CalendarDefinition, compileCalendar } from "@carillon/core";
-import { type NamedCalendars, calendarNames } from "../../../../src/schedules/named-calendars.js";
+import { calendarNames, type NamedCalendars } from "../../../../src/schedules/schedule-calendars.js";
 import { dayMs, yearStart } from "./year.js";
 
 const firstDay = yearStart / dayMs;

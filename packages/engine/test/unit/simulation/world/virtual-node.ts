@@ -1,12 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { FireStore } from "../../../../src/schedules/fire-store.js";
-import { Scheduler, type SchedulerDeps, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
+import { membershipOf } from "../../../../src/cluster/shards.js";
 import type { EngineEvent } from "../../../../src/events.js";
+import { Scheduler, type SchedulerDeps, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
+import type { FireStore } from "../../../../src/schedules/fire-store.js";
+import { reportStopped, schedulerContext } from "../../../harness/scheduler-context.js";
 import { namedCalendars } from "../draw/calendars.js";
 import { secondMs } from "../draw/year.js";
 import { type ArmedFault, faultyStore } from "./faulty-store.js";
-import { membershipOf } from "../../../../src/cluster/coordinator.js";
-import { reportStopped, schedulerContext } from "../../../harness/scheduler-context.js";
 
 export interface VirtualNodeOptions {
   readonly id: string;

@@ -1,5 +1,41 @@
-import type { CompiledSchedule, FireNote, Instant, ScheduleSpec } from "@carillon/core";
-import type { LedgerRange } from "@carillon/store";
+import type { CalendarRule, CalendarSet, CompiledSchedule, FireNote, Instant, ScheduleSpec } from "@carillon/core";
+import type { CalendarEdition, LedgerRange } from "@carillon/store";
+
+/** The compiled calendars of schedules, in memory. */
+export interface CalendarSource {
+  /** The calendars of a namespace, by name. An unchanged calendar is the same object at every call. */
+  calendarsOf(namespaceId: number): CalendarSet;
+  /** Reads what changed. Called before a job with an unknown calendar is refused. */
+  refresh(): Promise<void>;
+}
+
+/** The same for callers that create and change jobs. */
+export interface NamedCalendars extends CalendarSource {
+  /** The known editions of the calendars that a schedule names. Throws calendar_unknown, with the most similar name. */
+  editionsOf(namespaceId: number, schedule: ScheduleSpec): readonly CalendarEdition[];
+  /** Reads what changed, if a schedule names a calendar that is not known. */
+  ensure(namespaceId: number, schedules: readonly ScheduleSpec[]): Promise<void>;
+}
+
+const noCalendar: CalendarSet = new Map();
+
+export const noCalendars: NamedCalendars = {
+  calendarsOf: () => noCalendar,
+  editionsOf: () => [],
+  ensure: async () => undefined,
+  refresh: async () => undefined,
+};
+
+/** The calendar rule of a schedule; null: it has none. */
+export function calendarRuleOf(schedule: ScheduleSpec): CalendarRule | null {
+  return "calendars" in schedule ? (schedule.calendars ?? null) : null;
+}
+
+/** The names of the calendars that a schedule follows, each once. */
+export function calendarNames(schedule: ScheduleSpec): readonly string[] {
+  const rule = calendarRuleOf(schedule);
+  return rule === null ? [] : [...new Set([...(rule.exclude ?? []), ...(rule.only ?? [])])];
+}
 
 /** Occurrences of one step that are searched for merged ones; only days to which fires move have any. */
 const maxOccurrencesRead = 2_000;
@@ -21,15 +57,13 @@ export interface ScheduleStep {
 
 /** The occurrences that calendars removed or merged up to the end of a step, for the ledger. */
 export function calendarNotes(step: ScheduleStep): readonly LedgerRange[] {
-  if (!usesCalendars(step.spec)) return none;
+  if (!usesCalendars(step.spec)) return [];
   return [...removedBy(step), ...mergedInto(step)];
 }
 
 export function usesCalendars(spec: ScheduleSpec): boolean {
-  return "calendars" in spec && spec.calendars !== undefined;
+  return calendarRuleOf(spec) !== null;
 }
-
-const none: readonly LedgerRange[] = [];
 
 /**
  * The job's next time may have been computed with an older version of its calendars: the step decides that occurrence, and it is not removed as
@@ -49,7 +83,7 @@ function removedBy(step: ScheduleStep): LedgerRange[] {
  */
 export function restNotes(spec: ScheduleSpec, schedule: CompiledSchedule, after: Instant): readonly LedgerRange[] {
   const end = endOf(spec);
-  return end === undefined || !usesCalendars(spec) ? none : removedIn(schedule, after, end);
+  return end === undefined || !usesCalendars(spec) ? [] : removedIn(schedule, after, end);
 }
 
 /** The end of a schedule; undefined: it has none. */

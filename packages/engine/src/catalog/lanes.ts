@@ -7,21 +7,21 @@ import {
   requirementText,
   type RunPolicy,
 } from "@carillon/core";
-import type { LaneName } from "@carillon/store";
+import type { LaneName, LaneStore } from "@carillon/store";
+import type { QueueCache } from "./queues.js";
+
+interface LaneSpec {
+  readonly queue: string;
+  readonly task: string;
+  readonly policy: RunPolicy;
+}
 
 /**
  * The lane of a run. An at-most-once run has a lane that is never claimed ahead: the worker that gets the run starts it. Runs of a strict
  * queue have lanes of their own; whether a queue is strict never changes, so a node that knows the queue cannot be wrong. Runs with limits
  * wait in a gated lane, which no gateway claims from, until they are admitted.
  */
-export function laneNameOf(
-  run: {
-    readonly queue: string;
-    readonly task: string;
-    readonly policy: RunPolicy;
-  },
-  order: QueueOrder | null,
-): LaneName {
+export function laneNameOf(run: LaneSpec, order: QueueOrder | null): LaneName {
   const { queue, task, policy } = run;
   const requires = requirementText(policy.requires);
   const isOnce = policy.guarantee === "at_most_once";
@@ -32,10 +32,7 @@ export function laneNameOf(
 
 /** Refuses names that Carillon reserves, and limits that cannot be evaluated for a run of this definition. */
 export function refuseUnusable(
-  run: {
-    readonly queue: string;
-    readonly task: string;
-    readonly policy: RunPolicy;
+  run: LaneSpec & {
     readonly payload: unknown;
     /** Manual and dependent jobs may get a payload per run, so template values are checked at run time, not here. */
     readonly hasRunPayload?: boolean;
@@ -60,4 +57,33 @@ function refuseOwnName(pointer: string, name: string): void {
   throw new CarillonError("field_invalid", `${pointer}: ${detail}`, {
     items: [{ pointer, code: "field_invalid", detail }],
   });
+}
+
+export interface LaneSources {
+  readonly lanes: Pick<LaneStore, "ensure">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf">;
+}
+
+/** Creates the queues and lanes of new jobs or runs that do not exist yet; returns the lane of each spec. */
+export async function ensureLanes(
+  { lanes, queues }: LaneSources,
+  namespaceId: number,
+  specs: readonly LaneSpec[],
+): Promise<readonly number[]> {
+  const firsts = specs.filter((spec, index) => !sharesLane(spec, specs[index - 1]));
+  await queues.ensure(
+    namespaceId,
+    firsts.map((spec) => spec.queue),
+  );
+  const ids = await lanes.ensure(firsts.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
+  let at = -1;
+  return specs.map((spec) => {
+    if (spec === firsts[at + 1]) at++;
+    return ids[at] ?? 0;
+  });
+}
+
+/** The specs of one call mostly differ only in the payload, so their lane is looked up once. */
+function sharesLane(spec: LaneSpec, before: LaneSpec | undefined): boolean {
+  return spec.task === before?.task && spec.queue === before.queue && spec.policy === before.policy;
 }
