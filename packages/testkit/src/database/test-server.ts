@@ -46,7 +46,19 @@ export async function createDatabase(admin: Client, name: string, template: stri
   await admin.query(`create database ${name} template ${template}${rows[0]?.recent ? " strategy file_copy" : ""}`);
 }
 
+/**
+ * Ends all sessions of the database and removes it. `end()` of a pool resolves before its connections are closed, and a connection
+ * that the server ends is an uncaught error in the test's process, so sessions that are about to end get a moment for it.
+ */
 export async function dropDatabase(admin: Client, name: string): Promise<void> {
+  await admin.query(
+    `do $$ begin
+      for i in 1..50 loop
+        exit when not exists (select from pg_stat_activity where datname = '${name}' and backend_type = 'client backend');
+        perform pg_sleep(0.01), pg_stat_clear_snapshot();
+      end loop;
+    end $$`,
+  );
   await admin.query(`drop database if exists ${name} with (force)`);
 }
 
