@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { createActions } from "./acceptance/actions.mjs";
 import { comparable, difference, missing, tableOf } from "./acceptance/compare.mjs";
 import { cliWay, curlWay } from "./acceptance/ways.mjs";
-import { installProject, linkProject } from "./pack/empty-project.mjs";
+import { installProject, linkProject, packedAs } from "./pack/empty-project.mjs";
 import { runProgram } from "./pack/run-program.mjs";
 import { packAll } from "./pack/tarballs.mjs";
 
@@ -105,8 +105,8 @@ const dir = mkdtempSync(join(tmpdir(), "carillon-acceptance-"));
 chmodSync(dir, 0o755); // Started by root, the embedded PostgreSQL runs as another user.
 let server;
 try {
-  const packed = packAll(join(dir, "tarballs"));
-  await (values.link ? linkProject : installProject)(dir, packed, "carillon");
+  const packed = packedAs(packAll(join(dir, "tarballs")), "carillon");
+  await (values.link ? linkProject : installProject)(dir, packed);
   for (const file of ["tasks.mjs", "code-way.mjs"])
     cpSync(new URL(`acceptance/project/${file}`, import.meta.url), join(dir, file));
   console.log(`installed in ${secondsSince(startedAt).toFixed(1)} s`);

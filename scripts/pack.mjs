@@ -65,11 +65,13 @@ rmSync(out, { recursive: true, force: true });
 const all = packAll(out);
 const checkers = await loadCheckers();
 const findings = (await Promise.all(all.map((packed) => findingsOf(packed, checkers)))).flat();
-console.log(`${"package".padEnd(32)}${"tarball".padStart(9)}${"unpacked".padStart(11)}${"files".padStart(7)}`);
-for (const { name, size, unpackedSize, files } of all)
-  console.log(`${name.padEnd(32)}${kilobytes(size)}  ${kilobytes(unpackedSize)}${String(files.length).padStart(7)}`);
-const sum = (key) => all.reduce((total, packed) => total + packed[key], 0);
-console.log(`${"all".padEnd(32)}${kilobytes(sum("size"))}  ${kilobytes(sum("unpackedSize"))}`);
+for (const { name, path, size, unpackedSize, files } of all)
+  console.log(
+    `${name.padEnd(20)}${kilobytes(size)} packed,${kilobytes(unpackedSize)} unpacked, ${files.length} files: ${path}`,
+  );
 for (const finding of findings) console.error(finding);
-console.log(`\n${all.length} packages, ${findings.length} findings`);
+console.log(
+  `\n${all.length} packages, ${findings.length} findings\n\nInstall one of them in your project, the first for everything:`,
+);
+for (const { path } of all) console.log(`  npm install ${path}`);
 process.exitCode = findings.length === 0 ? 0 : 1;

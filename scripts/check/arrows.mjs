@@ -16,7 +16,7 @@ export const arrows = {
   executors: ["core", "condition", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
   cli: ["core", "contract", "client", "engine", "worker", "executors", "server"],
-  carillon: ["core", "contract", "client", "engine", "worker", "server"],
+  carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
   testkit: ["core", "store", "engine", "embedded-postgres"],
 };
 

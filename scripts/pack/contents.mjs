@@ -1,13 +1,11 @@
 // Reads a tarball and checks what must and what may be in it; `npm run pack` applies these rules.
 
 const allowed = [
-  /^package\.json$/,
-  /^README\.md$/,
-  /^LICENSE$/,
-  /^dist\/.+\.js$/,
-  /^dist\/.+\.d\.ts$/,
+  /^(?:lib\/[\w-]+\/)?package\.json$/,
+  /^(?:README\.md|LICENSE|NOTICE)$/,
+  /^(?:lib\/[\w-]+\/)?dist\/.+\.(?:js|d\.ts)$/,
   /^bin\/[\w-]+\.js$/,
-  /^src\/[\w-]+\/[\w-]+\.sql$/,
+  /^lib\/[\w-]+\/src\/[\w-]+\/[\w-]+\.(?:sql|json)$/,
 ];
 const needed = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"];
 

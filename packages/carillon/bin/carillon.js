@@ -46,9 +46,10 @@ if (isCheckout && process.env.CARILLON_SKIP_BUILD !== "1" && isStale()) {
   renameSync(mark, stamp);
 }
 const { main } = await import("@carillon/cli").catch((error) => {
-  if (error.code !== "ERR_MODULE_NOT_FOUND" || !error.message.includes("'@carillon/cli'")) throw error;
+  const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? [];
+  if (error.code !== "ERR_MODULE_NOT_FOUND" || missing === undefined) throw error;
   process.stderr.write(
-    "carillon: The command line is not installed: npm left optional dependencies out. Install it with: npm install @carillon/cli\n",
+    `carillon: The command line needs the package ${missing}, which npm left out, as --omit=optional asks for. Install everything with: npm install carillon --include=optional\n`,
   );
   process.exit(1);
 });

@@ -1,17 +1,38 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "@carillon/executors";
-import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
+import {
+  airflowExecutor,
+  createExecutorHost,
+  dockerExecutor,
+  emailExecutor,
+  httpExecutor,
+  kubernetesExecutor,
+  lambdaExecutor,
+  shellExecutor,
+} from "@carillon/executors";
+import type { CreateExecutors, Executor, Task, WorkerTimers, ExecutorHost } from "@carillon/worker";
 import type { Command } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
 import { type CliError, usageError } from "./exit-codes.js";
 import { readTypeScript } from "./load-tasks.js";
 
-/** Executors that come with Carillon and are chosen by name. */
-export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
+/**
+ * Executors that come with Carillon and are chosen by name. They throw config_invalid if they need a library that is not installed; the
+ * first run loads it.
+ */
+const executors = {
+  http: httpExecutor,
+  email: emailExecutor,
+  docker: dockerExecutor,
+  kubernetes: kubernetesExecutor,
+  lambda: lambdaExecutor,
+  airflow: airflowExecutor,
+} as const satisfies Readonly<Record<string, (host: ExecutorHost) => Task>>;
 
-export type ExecutorName = (typeof executorNames)[number];
+export type ExecutorName = keyof typeof executors;
+
+export const executorNames = Object.keys(executors) as readonly ExecutorName[];
 
 export type ExecutorChoice = ReturnType<typeof executorChoice>;
 
@@ -27,24 +48,13 @@ export interface ExecutorSurroundings {
 export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
   const { cwd, env } = around;
   const host = createExecutorHost(around);
-  const found: Task[] = await Promise.all(choice.names.map((name) => named(name, host)));
+  const found: Task[] = choice.names.map((name) => executors[name](host));
   if (choice.shell) {
     const passEnv = choice.shellEnv;
     found.push(shellExecutor({ ...host, env }, { cwd, ...(passEnv !== undefined && { passEnv }) }));
   }
   for (const plugin of choice.plugins) found.push(...(await pluginIn(plugin, cwd, host)));
   return found;
-}
-
-/** Throws config_invalid if the executor needs a library that is not installed; the library itself is loaded by the first run. */
-async function named(name: ExecutorName, host: ExecutorHost): Promise<Task> {
-  if (name === "http") return httpExecutor(host);
-  if (name === "email") return emailExecutor(host);
-  const specifier = `@carillon/executors/${name}`;
-  const { createExecutors } = (await import(specifier)) as { createExecutors: CreateExecutors };
-  const executor = createExecutors(host).find((one) => one.name === name);
-  if (executor === undefined) throw new Error(`${specifier} has no executor named ${name}`);
-  return executor;
 }
 
 /** A path is relative to the working directory; a package is resolved from there first. */

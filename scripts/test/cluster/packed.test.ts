@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { freshDatabase } from "@carillon/testkit";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { linkProject } from "../../pack/empty-project.mjs";
+import { linkProject, packedAs } from "../../pack/empty-project.mjs";
 import { packAll, type Packed } from "../../pack/tarballs.mjs";
 
 const run = promisify(execFile);
@@ -61,7 +61,7 @@ let packed: Packed[];
 beforeAll(async () => {
   dir = await projectDir();
   packed = packAll(join(dir, "tarballs"));
-  await linkProject(dir, packed, "carillon");
+  await linkProject(dir, packedAs(packed, "carillon"));
   await linkTool(dir, "zod");
 });
 afterAll(() => rm(dir, { recursive: true }));
@@ -155,7 +155,7 @@ describe("the published packages in an empty project", () => {
         console.log(Object.keys(cache).filter((path) => /node_modules.(pg|fastify)/.test(path)).length);
       });`;
     const alone = await projectDirOfTest();
-    await linkProject(alone, packed, "@carillon/worker");
+    await linkProject(alone, packedAs(packed, "@carillon/worker"));
     await writeFile(join(dir, "far.js"), source("carillon"));
     await writeFile(join(alone, "far.js"), source("@carillon/worker"));
     const expected = { stdout: "{ id: 'run_1', isNew: true }\n0\n", stderr: "" };
@@ -163,35 +163,58 @@ describe("the published packages in an empty project", () => {
     expect(await runIn(alone, ["far.js"])).toEqual(expected);
   });
 
-  it("have an executor for each other system as a subpath with types, and load none of the optional libraries", async () => {
-    const alone = await projectDirOfTest();
-    await linkProject(alone, packed, "@carillon/executors");
+  it("carillon/executors has an executor for each other system with types, and loads none of the optional libraries", async () => {
     const program = `
-      import { createExecutorHost } from "@carillon/executors";
-      import { airflowExecutor } from "@carillon/executors/airflow";
-      import { dockerExecutor } from "@carillon/executors/docker";
-      import { kubernetesExecutor } from "@carillon/executors/kubernetes";
-      import { lambdaExecutor } from "@carillon/executors/lambda";
-      import { workerTimers } from "@carillon/worker";
+      import { airflowExecutor, createExecutorHost, dockerExecutor, kubernetesExecutor, lambdaExecutor, workerTimers } from "carillon/executors";
       const host = createExecutorHost({ timers: workerTimers, env: {}, outboundAllowlist: [] });
       const names = [airflowExecutor, dockerExecutor, kubernetesExecutor].map((create) => create(host).name);
       try { names.push(lambdaExecutor(host).name); } catch (error) { names.push(error instanceof Error ? error.message : ""); }
       for (const name of names) console.log(name);`;
-    for (const name of ["use.js", "use.ts"]) await writeFile(join(alone, name), program);
+    for (const name of ["use.js", "use.ts"]) await writeFile(join(dir, name), program);
     const missing =
       "The lambda executor needs the package @aws-sdk/client-lambda, which is not installed: npm install @aws-sdk/client-lambda@3";
     const stdout = `airflow\ndocker\nkubernetes\n${missing}\n`;
-    expect(await runIn(alone, ["use.js"])).toEqual({ stdout, stderr: "" });
-    expect(await typeCheck(alone, ["use.ts"], ["--module", "nodenext"])).toBe("");
+    expect(await runIn(dir, ["use.js"])).toEqual({ stdout, stderr: "" });
+    expect(await typeCheck(dir, ["use.ts"], ["--module", "nodenext"])).toBe("");
     const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
-    expect(await typeCheck(alone, ["use.ts"], bundler)).toBe("");
+    expect(await typeCheck(dir, ["use.ts"], bundler)).toBe("");
   });
 
-  it("run handlers over a database without optional packages, where the command line says what to install", async () => {
+  it("importing carillon loads no module of the command line, the server or the executors", async () => {
+    await writeFile(
+      join(dir, "loads.mjs"),
+      `import { writeSync } from "node:fs";
+       import { register } from "node:module";
+       import { isMainThread } from "node:worker_threads";
+       if (isMainThread) {
+         register(import.meta.url);
+         await import("carillon");
+         await import("carillon/testkit");
+       }
+       export async function load(url, context, next) {
+         writeSync(1, url + "\\n");
+         return next(url, context);
+       }`,
+    );
+    const { stdout } = await runIn(dir, ["loads.mjs"]);
+    expect(stdout).toContain("/node_modules/carillon/dist/index.js");
+    expect(stdout.split("\n").filter((url) => /lib\/(cli|server|executors|embedded-postgres)\//.test(url))).toEqual([]);
+  });
+
+  it("runs handlers over a database without optional dependencies, where the command line says what to install", async () => {
     const small = await projectDirOfTest();
-    await linkProject(small, packed, "carillon", { optional: false });
-    const installed = await readdir(join(small, "node_modules/@carillon"));
-    expect(installed.sort()).toEqual(["client", "condition", "contract", "core", "engine", "store", "worker"]);
+    await linkProject(small, packedAs(packed, "carillon"), { optional: false });
+    const installed = await readdir(join(small, "node_modules"));
+    expect(installed.sort()).toEqual([
+      ".bin",
+      "@marcbachmann",
+      "@opentelemetry",
+      "@types",
+      "carillon",
+      "ical.js",
+      "pg",
+      "typebox",
+    ]);
     await writeFile(
       join(small, "library.js"),
       `import { carillon, task } from "carillon";
@@ -205,11 +228,13 @@ describe("the published packages in an empty project", () => {
        await carillon({ dataDir: "data" }).start().catch(({ code, message }) => console.log(code, message));`,
     );
     const { stdout } = await runIn(small, ["library.js"], { CARILLON_DATABASE_URL: await emptyDatabase() });
-    expect(stdout).toContain("hello there\nconfig_invalid The option dataDir needs the package @carillon/server");
+    expect(stdout).toContain("hello there\nconfig_invalid The option dataDir needs packages that npm left out");
     const shim = ["node_modules/carillon/bin/carillon.js", "version"];
     await expect(runIn(small, shim)).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("npm install @carillon/cli") as string,
+      stderr: expect.stringMatching(
+        /needs the package \S+, which npm left out.*npm install carillon --include=optional/,
+      ) as string,
     });
   });
 });

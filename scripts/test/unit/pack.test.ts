@@ -4,13 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contentFindings, filesOfTar, importFindings } from "../../pack/contents.mjs";
+import { closureOf, stagedManifest, withRelativeImports } from "../../pack/stage.mjs";
 
 const requiredFiles = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"];
 
 describe("the check of tarballs", () => {
   it("requires certain files in a tarball and refuses all others", () => {
     expect(
-      contentFindings({ name: "x", files: [...requiredFiles, "dist/a/b.js", "src/migrations/0001_first.sql"] }),
+      contentFindings({
+        name: "x",
+        files: [
+          ...requiredFiles,
+          "lib/core/package.json",
+          "lib/core/dist/a/b.js",
+          "lib/store/src/migrations/0001_first.sql",
+        ],
+      }),
     ).toEqual([]);
     const files = [...requiredFiles.slice(1), "dist/index.js.map", "test/a.test.ts"];
     expect(contentFindings({ name: "x", files })).toEqual([
@@ -46,5 +55,59 @@ describe("the check of tarballs", () => {
       [`${deep.slice("package/".length)}a.js`]: "text of a",
       "b.js": "x".repeat(1_000),
     });
+  });
+});
+
+const manifestOf = (name: string, rest: object = {}) => ({
+  dir: name,
+  manifest: { name, version: "1.0.0", exports: {}, ...rest },
+});
+const packages = new Map([
+  ["app", manifestOf("app", { dependencies: { core: "1.0.0", pg: "8" }, optionalDependencies: { cli: "1.0.0" } })],
+  ["core", manifestOf("core", { dependencies: { typebox: "1" }, peerDependencies: { holidays: "^3" } })],
+  [
+    "cli",
+    manifestOf("cli", {
+      dependencies: { core: "1.0.0", pg: "8", commander: "14" },
+      optionalDependencies: { native: "2" },
+    }),
+  ],
+  ["other", manifestOf("other")],
+]);
+
+describe("the staging of a published package", () => {
+  it("contains the workspace packages that the package needs, and separates those that only optional ones need", () => {
+    expect(closureOf("app", packages)).toEqual({ required: ["app", "core"], optional: ["cli"] });
+  });
+
+  it("depends on the libraries of all contained packages; those of optional packages alone are optional", () => {
+    expect(stagedManifest("app", packages)).toMatchObject({
+      dependencies: { pg: "8", typebox: "1" },
+      optionalDependencies: { commander: "14", native: "2" },
+      peerDependencies: { holidays: "^3" },
+      peerDependenciesMeta: { holidays: { optional: true } },
+    });
+  });
+
+  it("refuses two versions of one library", () => {
+    const two = new Map([...packages, ["core", manifestOf("core", { dependencies: { pg: "7" } })]]);
+    expect(() => stagedManifest("app", two)).toThrow("two versions of pg: 8, 7");
+  });
+
+  it("replaces imports of workspace packages by relative paths, in code, in types and in calls", () => {
+    const text = `import { a } from "@carillon/core";
+import "@carillon/store";
+export type B = import("@carillon/core").B;
+await import("@carillon/core");
+import pg from "pg";
+`;
+    expect(withRelativeImports(text, "lib/engine/dist/a/b.js", (name) => `lib/${name.slice(10)}/dist/index.js`)).toBe(
+      `import { a } from "../../../core/dist/index.js";
+import "../../../store/dist/index.js";
+export type B = import("../../../core/dist/index.js").B;
+await import("../../../core/dist/index.js");
+import pg from "pg";
+`,
+    );
   });
 });

@@ -75,12 +75,13 @@ export async function startLibraryEngine(
   }
 }
 
-/** The embedded PostgreSQL is a part of the server's package, an optional dependency. */
+/** The libraries of the server, the embedded PostgreSQL among them, are optional dependencies. */
 async function startPostgres(dataDir: string) {
   const server = await import("@carillon/server").catch((cause: unknown) => {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
     throw new CarillonError(
       "config_invalid",
-      "The option dataDir needs the package @carillon/server, which is not installed: npm install @carillon/server.",
+      "The option dataDir needs packages that npm left out, as --omit=optional asks for. Install them with: npm install carillon --include=optional",
       { cause },
     );
   });

@@ -1,5 +1,4 @@
 import {
-  type CreateExecutors,
   type Executor,
   type ExecutorHost,
   faultsOf,
@@ -33,8 +32,6 @@ export function airflowExecutor(host: ExecutorHost): Executor {
     },
   };
 }
-
-export const createExecutors: CreateExecutors = (host) => [airflowExecutor(host)];
 
 /**
  * CARILLON_AIRFLOW_URL; CARILLON_AIRFLOW_API, v2 for Airflow 3 (the default) or v1 for Airflow 2; the secret `airflow_token`, or

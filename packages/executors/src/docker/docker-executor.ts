@@ -1,6 +1,5 @@
 import { present } from "@carillon/core";
 import {
-  type CreateExecutors,
   type Executor,
   type ExecutorHost,
   faultsOf,
@@ -39,8 +38,6 @@ export function dockerExecutor(host: ExecutorHost): Executor {
     },
   };
 }
-
-export const createExecutors: CreateExecutors = (host) => [dockerExecutor(host)];
 
 function outputOf({ successCode, image }: DockerPayload, { exitCode, isOutOfMemory }: ContainerEnd): unknown {
   if (exitCode === successCode) return { exit_code: exitCode };

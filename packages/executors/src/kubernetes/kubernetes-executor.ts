@@ -1,5 +1,4 @@
 import {
-  type CreateExecutors,
   type Executor,
   type ExecutorHost,
   faultsOf,
@@ -40,8 +39,6 @@ export function kubernetesExecutor(host: ExecutorHost, { cwd }: KubernetesOption
     },
   };
 }
-
-export const createExecutors: CreateExecutors = (host) => [kubernetesExecutor(host)];
 
 interface JobEnd {
   readonly hasSucceeded: boolean;

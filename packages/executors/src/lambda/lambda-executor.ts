@@ -1,6 +1,5 @@
 import { present } from "@carillon/core";
 import {
-  type CreateExecutors,
   type Executor,
   type ExecutorHost,
   faultsOf,
@@ -82,8 +81,6 @@ export function lambdaExecutor({ env }: ExecutorHost, { cwd }: LambdaOptions = {
     },
   };
 }
-
-export const createExecutors: CreateExecutors = (host) => [lambdaExecutor(host)];
 
 function clientOptions(region: string | undefined, env: ExecutorHost["env"]): Readonly<Record<string, unknown>> {
   const endpoint = env["AWS_ENDPOINT_URL_LAMBDA"] ?? env["AWS_ENDPOINT_URL"];
