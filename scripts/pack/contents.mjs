@@ -5,7 +5,7 @@ const allowed = [
   /^(?:README\.md|LICENSE|NOTICE)$/,
   /^(?:lib\/[\w-]+\/)?dist\/.+\.(?:js|d\.ts)$/,
   /^bin\/[\w-]+\.js$/,
-  /^lib\/[\w-]+\/src\/[\w-]+\/[\w-]+\.(?:sql|json)$/,
+  /^lib\/[\w-]+\/src\/[\w-]+\/(?:generated\/)?[\w-]+\.(?:sql|json|LICENSE\.txt)$/,
 ];
 const needed = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"];
 

@@ -1,6 +1,6 @@
 // Puts a published package and the workspace packages that it needs into one folder, from which `npm pack` makes one tarball: imports of
 // workspace packages become relative paths, and the libraries of others become the dependencies of the one package.
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const workspaceImport = /(?<=\bfrom |\bimport |\bimport\()"(@carillon\/[^"/]+)"/g;
 
 /** The files of a workspace package that programs use; `src` has SQL and data that the code reads. */
-const usedFile = /^(?:dist\/.+\.(?:js|d\.ts)|src\/.+\.(?:sql|json)|bin\/[\w-]+\.js)$/;
+const usedFile = /^(?:dist\/.+\.(?:js|d\.ts)|src\/.+\.(?:sql|json|LICENSE\.txt)|bin\/[\w-]+\.js)$/;
 
 /**
  * @typedef {object} Manifest
@@ -120,8 +120,9 @@ export function stage(name, folder) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  for (const file of ["README.md", "LICENSE"])
-    cpSync(`${root}packages/${packages.get(name).dir}/${file}`, join(folder, file));
+  const source = `${root}packages/${packages.get(name).dir}`;
+  for (const file of ["README.md", "LICENSE", "NOTICE"].filter((one) => existsSync(`${source}/${one}`)))
+    cpSync(`${source}/${file}`, join(folder, file));
 }
 
 /** @param {string} text @param {string} place @param {(specifier: string) => string} entryOf */

@@ -153,7 +153,14 @@ export { formatInstant, parseInstant, parseRfc3339 } from "./time/instant-text.j
 export { type Calendar, type CalendarContext, type CalendarSet, compileCalendar } from "./calendar/calendar.js";
 export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./zone/civil.js";
 export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } from "./calendar/definition.js";
-export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/definition.js";
+export { unknownHolidays } from "./calendar/unknown-holidays.js";
+export {
+  type Holiday,
+  type HolidayPlace,
+  type HolidayProblem,
+  type HolidaySource,
+  type HolidayType,
+} from "./calendar/definition.js";
 export { type CalendarCheck, type CalendarCheckOptions, checkCalendar } from "./calendar/check-calendar.js";
 export {
   type ActiveWindow,

@@ -94,12 +94,12 @@ export const calendarCommands: Commands = {
   }),
 };
 
-/** Public holidays come from a package that is loaded only for calendars that name them. */
+/** The engine has the public holidays; it is loaded only for calendars that name some. */
 async function checkWithHolidays(source: string, year: number): Promise<CalendarCheck> {
   const checked = checkCalendar(source, { year });
   if (!checked.problems.some(({ code }) => code === "calendar_holidays_unavailable")) return checked;
   const { loadHolidays } = await import("@carillon/engine");
-  return checkCalendar(source, { year, holidays: await loadHolidays() });
+  return checkCalendar(source, { year, holidays: loadHolidays() });
 }
 
 /** A stored calendar has a name; a file without one is checked under the name of the file. */

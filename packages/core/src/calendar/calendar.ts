@@ -1,7 +1,7 @@
 import { CarillonError } from "../errors/carillon-error.js";
 import { type CivilDay, daysInMonth, epochDayOf, firstDayOfYear, weekdayOf, yearOf } from "../zone/civil.js";
 import { DayBitmaps, setDay, setDays, type YearBits } from "./day-bitmaps.js";
-import type { CalendarDefinition, DayRange, DayRule, HolidaySource, YearlyRange } from "./definition.js";
+import type { CalendarDefinition, DayRange, DayRule, HolidaySource, KnownYears, YearlyRange } from "./definition.js";
 
 /** A named, versioned set of days. Pure: a version always contains the same days. */
 export interface Calendar {
@@ -11,6 +11,8 @@ export interface Calendar {
   /** Why the calendar contains the day: a holiday's name, the weekday, the imported file. Null if it does not. */
   reason(day: CivilDay): string | null;
   yearBits(year: number): YearBits;
+  /** The only years whose public holidays the calendar contains, if it has a rule for some; null: it is complete. */
+  readonly knownYears: KnownYears | null;
 }
 
 /** The calendars that a namespace has, by name. */
@@ -31,6 +33,7 @@ export function compileCalendar(definition: CalendarDefinition, context: Calenda
     version: context.version ?? 1,
     includes: (day) => days.has(day),
     yearBits: (year) => days.yearBits(year),
+    knownYears: rules.find((rule) => rule.knownYears !== null)?.knownYears ?? null,
     reason: (day) => {
       for (const rule of rules) {
         const reason = rule.reason(day);
@@ -45,6 +48,7 @@ export function compileCalendar(definition: CalendarDefinition, context: Calenda
 interface CompiledRule {
   fill(year: number, bits: YearBits): void;
   reason(day: CivilDay): string | null;
+  readonly knownYears: KnownYears | null;
 }
 
 const WEEKDAY_NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -71,6 +75,7 @@ function compileWeekdays(rule: Extract<DayRule, { kind: "weekdays" }>): Compiled
       const start = weekdayOf(first);
       for (let index = 0; index < length; index += 1) if (mask & (1 << ((start + index) % 7))) setDay(bits, index);
     },
+    knownYears: null,
     reason: (day) => (mask & (1 << weekdayOf(day)) ? (WEEKDAY_NAMES[weekdayOf(day)] ?? null) : null),
   };
 }
@@ -82,6 +87,7 @@ function compileDates(ranges: readonly DayRange[], yearly: readonly YearlyRange[
       for (const range of ranges) setDays(bits, year, range.from, range.to);
       for (const range of inYear(year)) setDays(bits, year, range.from, range.to);
     },
+    knownYears: null,
     reason: (day) => {
       const holds = (range: DayRange) => range.from <= day && day <= range.to;
       return ranges.some(holds) || inYear(yearOf(day)).some(holds) ? reason : null;
@@ -112,14 +118,18 @@ function compileHolidays(
       `Calendar "${calendar}" has a rule for public holidays, but this process has no source of holidays.`,
     );
   }
-  const problem = source.problemWith(rule.place);
-  if (problem !== null) throw new CarillonError("calendar_invalid", `Calendar "${calendar}": ${problem}`);
-  const ofYear = (year: number) =>
-    source.holidays(rule.place, year).filter((holiday) => rule.types.includes(holiday.type));
+  const problem = source.problemWith(rule.place, rule.types);
+  if (problem !== null) throw new CarillonError(problem.code, `Calendar "${calendar}": ${problem.message}`);
+  const ofYear = (year: number) => source.holidays(rule.place, year, rule.types);
   return {
+    knownYears: source.knownYears(rule.types),
     fill: (year, bits) => {
       for (const { day } of ofYear(year)) setDays(bits, year, day, day);
     },
-    reason: (day) => ofYear(yearOf(day)).find((holiday) => holiday.day === day)?.name ?? null,
+    reason: (day) => {
+      const found = ofYear(yearOf(day)).find((holiday) => holiday.day === day);
+      if (found === undefined) return null;
+      return found.name === found.englishName ? found.name : `${found.name} (${found.englishName})`;
+    },
   };
 }

@@ -1,7 +1,8 @@
 import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
-import { firstDayOfYear, formatCivilDay, weekdayOf } from "../zone/civil.js";
+import { DAY_MS, firstDayOfYear, formatCivilDay, weekdayOf } from "../zone/civil.js";
 import { parseCalendar } from "./calendar-json.js";
 import { compileCalendar } from "./calendar.js";
+import { unknownHolidays } from "./unknown-holidays.js";
 import type { HolidaySource } from "./definition.js";
 
 export interface CalendarCheck {
@@ -34,6 +35,13 @@ export function checkCalendar(text: string, options: CalendarCheckOptions): Cale
     const calendar = compileCalendar(definition, context);
     const first = firstDayOfYear(options.year);
     const length = firstDayOfYear(options.year + 1) - first;
+    const unknown = unknownHolidays([calendar], first * DAY_MS, first * DAY_MS);
+    if (unknown !== null) {
+      return {
+        problems: [{ pointer: "/rules", code: "calendar_holidays_unavailable", detail: unknown.message }],
+        days: [],
+      };
+    }
     const days = Array.from({ length }, (_, index) => first + index).flatMap((day) => {
       const reason = calendar.reason(day);
       if (reason === null) return [];

@@ -42,8 +42,23 @@ export const HOLIDAY_TYPES: readonly HolidayType[] = ["public", "bank", "optiona
 
 export interface Holiday {
   readonly day: CivilDay;
+  /** In the language of the place. */
   readonly name: string;
+  readonly englishName: string;
   readonly type: HolidayType;
+}
+
+export interface HolidayProblem {
+  readonly code: "calendar_invalid" | "calendar_holidays_unavailable";
+  /** What is wrong and what to write or to install instead, without its subject. */
+  readonly message: string;
+}
+
+/** The first and the last year whose holidays a source knows, and how it gets the others. */
+export interface KnownYears {
+  readonly from: number;
+  readonly to: number;
+  readonly remedy: string;
 }
 
 /**
@@ -51,8 +66,10 @@ export interface Holiday {
  * again for each reason, so a source keeps a table for each year.
  */
 export interface HolidaySource {
-  /** Why the place is not known and what to write instead, as a sentence; null if it is known. */
-  problemWith(place: HolidayPlace): string | null;
-  /** Every whole-day holiday of the year, of any type, in order. */
-  holidays(place: HolidayPlace, year: number): readonly Holiday[];
+  /** Why the source has no such holidays; null if it has. */
+  problemWith(place: HolidayPlace, types: readonly HolidayType[]): HolidayProblem | null;
+  /** Every whole-day holiday of the year of these types, in order. Years outside `knownYears` have none. */
+  holidays(place: HolidayPlace, year: number, types: readonly HolidayType[]): readonly Holiday[];
+  /** The only years whose holidays are known; null: those of all years are. */
+  knownYears(types: readonly HolidayType[]): KnownYears | null;
 }

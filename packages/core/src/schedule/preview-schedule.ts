@@ -59,7 +59,7 @@ export function previewSchedule(
   return {
     description: describeSchedule(spec),
     fires: lines.sort((one, other) => one.nominal - other.nominal),
-    warnings: scheduleWarnings(spec, context, options.from),
+    warnings: scheduleWarnings(spec, context, options.from, until),
   };
 }
 

@@ -1,4 +1,5 @@
 import { compileOpenDays } from "../calendar/open-days.js";
+import { unknownHolidays } from "../calendar/unknown-holidays.js";
 import { compileCron, type CompiledCron } from "../cron/compile.js";
 import { isFixedTime, isUnrestricted } from "../cron/fields.js";
 import { wallText } from "../cron/wall-text.js";
@@ -19,6 +20,7 @@ export interface ScheduleWarning {
     | "first_fire_far"
     | "ends_in_past"
     | "calendar_removes_all"
+    | "holidays_unknown"
     | "clock_change"
     | "both_day_fields"
     | "on_the_hour"
@@ -31,13 +33,34 @@ export interface ScheduleWarning {
 const YEAR_MS = 366 * 86_400_000;
 const FAR_YEARS = 2;
 
-export function scheduleWarnings(spec: ScheduleSpec, context: ScheduleContext, from: Instant): ScheduleWarning[] {
+/** `until` is the last instant that the caller is shown; the warnings are about at least a year. */
+export function scheduleWarnings(
+  spec: ScheduleSpec,
+  context: ScheduleContext,
+  from: Instant,
+  until: Instant = from,
+): ScheduleWarning[] {
   if (spec.kind === "manual" || spec.kind === "after") return [];
   if (spec.kind === "at") {
     return spec.at > from ? [] : [{ code: "ends_in_past", message: "The instant is in the past.", at: spec.at }];
   }
   const shape = spec.kind === "cron" ? cronWarnings(spec, context, from) : [];
-  return [...firstFireWarnings(spec, context, from), ...jitterWarnings(spec), ...shape];
+  const holidays = holidayWarnings(spec, context, { from, until });
+  return [...firstFireWarnings(spec, context, from), ...holidays, ...jitterWarnings(spec), ...shape];
+}
+
+/** Warns if a calendar of the schedule lacks the holidays of a shown year, or of the year of the first fire. */
+function holidayWarnings(
+  spec: CronSchedule | EverySchedule,
+  context: ScheduleContext,
+  { from, until }: { readonly from: Instant; readonly until: Instant },
+): ScheduleWarning[] {
+  const { exclude = [], only = [] } = spec.calendars ?? {};
+  const named = [...exclude, ...only].flatMap((name) => context.calendars?.get(name) ?? []);
+  if (named.every(({ knownYears }) => knownYears === null)) return [];
+  const first = compileSchedule(spec, { ...context, checked: true }).nextNominal(from);
+  const unknown = unknownHolidays(named, from, Math.max(from + YEAR_MS, until, first === NEVER ? from : first));
+  return unknown === null ? [] : [{ code: "holidays_unknown", ...unknown }];
 }
 
 /** Warns if the schedule has no fire, or none soon. */

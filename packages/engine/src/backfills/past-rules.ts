@@ -1,5 +1,6 @@
 import {
   type Calendar,
+  type CalendarSet,
   CarillonError,
   type CompiledSchedule,
   compileSchedule,
@@ -7,6 +8,7 @@ import {
   type JobSpec,
   requireCalendars,
   type ScheduleSpec,
+  unknownHolidays,
 } from "@carillon/core";
 import { maxBackfilled, type PastCalendar, type PastRuns, type Queryable } from "@carillon/store";
 import type { CalendarCompiler } from "../calendars/calendar-cache.js";
@@ -24,6 +26,7 @@ export interface PastRule {
   readonly schedule: CompiledSchedule;
   /** The definition, if it has been replaced since; null: it is in force now. */
   readonly replaced: { readonly version: number; readonly spec: JobSpec } | null;
+  readonly calendars: CalendarSet;
   /** The last instant to which the rule applies; Infinity while it is in force. */
   readonly through: Instant;
 }
@@ -53,23 +56,26 @@ export class PastRules {
     const schedule = definition?.spec.schedule ?? job.schedule;
     const found = await this.#calendarsAt(db, job, schedule, after);
     const calendars = new Map<string, Calendar>();
-    for (const one of found) calendars.set(one.name, await this.#compile(one));
+    for (const one of found) calendars.set(one.name, this.#compile(one));
     const ends = [definition?.through, ...found.map((one) => one.through)].filter((end) => typeof end === "number");
     return {
       schedule: compileSchedule(schedule, { jobId: job.id, calendars, checked: true }),
+      calendars,
       replaced: definition === null ? null : { version: definition.version, spec: definition.spec },
       through: Math.min(Number.POSITIVE_INFINITY, ...ends),
     };
   }
 
-  /** How many instants a range has, both ends included. Throws backfill_invalid if there are too many instants or rules. */
+  /** How many instants a range has, both ends included. Throws backfill_invalid if there are too many instants or rules, or if the holidays of a year are not known. */
   async count(db: Queryable, job: RuledJob, { from, to }: { from: Instant; to: Instant }): Promise<number> {
     let count = 0;
     let after = from - 1;
     for (let rules = 0; after < to; rules += 1) {
       if (rules >= maxRules) throw tooMany(`The rule changed more than ${maxRules} times in that range`);
-      const { schedule, through } = await this.at(db, job, after);
+      const { schedule, calendars, through } = await this.at(db, job, after);
       const end = Math.min(through, to);
+      const unknown = unknownHolidays(calendars.values(), after + 1, end);
+      if (unknown !== null) throw new CarillonError("backfill_invalid", unknown.message);
       count += schedule.countBetween(after, end + 1);
       if (count > maxBackfilled) throw tooMany(`The range has more than ${maxBackfilled} occurrences`);
       after = end;
@@ -93,11 +99,11 @@ export class PastRules {
     return found;
   }
 
-  async #compile({ id, version, definition }: PastCalendar): Promise<Calendar> {
+  #compile({ id, version, definition }: PastCalendar): Calendar {
     const key = `${id} ${version}`;
     const known = this.#calendars.get(key);
     if (known !== undefined) return known;
-    const compiled = await this.#compiler.compile(definition, version);
+    const compiled = this.#compiler.compile(definition, version);
     if (this.#calendars.size >= maxCalendars) this.#calendars.clear();
     this.#calendars.set(key, compiled);
     return compiled;

@@ -60,7 +60,7 @@ export class CalendarCache implements NamedCalendars {
     if ((await this.#store.revision()) === this.#revision) return;
     const { revision, calendars } = await this.#store.inForce([...this.#known.values()]);
     const known = new Map<number, KnownCalendar>();
-    for (const stored of calendars) known.set(stored.id, await this.#compile(stored));
+    for (const stored of calendars) known.set(stored.id, this.#compile(stored));
     // Of two concurrent reads the earlier one may be answered last.
     if (revision < this.#revision) return;
     this.#known = known;
@@ -68,12 +68,12 @@ export class CalendarCache implements NamedCalendars {
     this.#revision = revision;
   }
 
-  async #compile(stored: StoredCalendar): Promise<KnownCalendar> {
+  #compile(stored: StoredCalendar): KnownCalendar {
     const { id, version, namespaceId, name, definition } = stored;
     const before = this.#known.get(id);
     if (before?.version === version) return before;
     if (definition === null) throw new Error(`calendar ${id} was not read although version ${version} is not known`);
-    return { id, version, namespaceId, name, calendar: await this.#compiler.compileStored(definition, version) };
+    return { id, version, namespaceId, name, calendar: this.#compiler.compileStored(definition, version) };
   }
 }
 
@@ -87,24 +87,24 @@ function setsOf(calendars: Iterable<KnownCalendar>): Map<number, CalendarSet> {
   return sets;
 }
 
-export type LoadHolidays = () => Promise<HolidaySource>;
+export type LoadHolidays = () => HolidaySource;
 
-/** Compiles versions of calendars; the holidays of the world are loaded with the first calendar that has a holiday rule. */
+/** Compiles versions of calendars; the table of public holidays is read for the first calendar that has a holiday rule. */
 export class CalendarCompiler {
   readonly #load: LoadHolidays;
-  #holidays: Promise<HolidaySource> | null = null;
+  #holidays: HolidaySource | null = null;
 
   constructor(load: LoadHolidays = loadHolidays) {
     this.#load = load;
   }
 
   /** Throws calendar_invalid, calendar_holidays_unavailable. */
-  async compile(definition: CalendarDefinition, version: number): Promise<Calendar> {
+  compile(definition: CalendarDefinition, version: number): Calendar {
     const hasHolidays = definition.rules.some((rule) => rule.kind === "holidays");
     if (!hasHolidays) return compileCalendar(definition, { version });
     this.#holidays ??= this.#load();
     try {
-      return compileCalendar(definition, { version, holidays: await this.#holidays });
+      return compileCalendar(definition, { version, holidays: this.#holidays });
     } catch (error) {
       // The package may be installed before the next call.
       if (error instanceof CarillonError && error.code === "calendar_holidays_unavailable") this.#holidays = null;
@@ -113,9 +113,9 @@ export class CalendarCompiler {
   }
 
   /** The same for a stored calendar: one that this node cannot compile throws when it is used, not before. */
-  async compileStored(definition: CalendarDefinition, version: number): Promise<Calendar> {
+  compileStored(definition: CalendarDefinition, version: number): Calendar {
     try {
-      return await this.compile(definition, version);
+      return this.compile(definition, version);
     } catch (error) {
       if (!(error instanceof CarillonError)) throw error;
       return brokenCalendar(definition.name, version, error);
@@ -127,5 +127,5 @@ function brokenCalendar(name: string, version: number, error: CarillonError): Ca
   const refuse = (): never => {
     throw error;
   };
-  return { name, version, includes: refuse, reason: refuse, yearBits: refuse };
+  return { name, version, includes: refuse, reason: refuse, yearBits: refuse, knownYears: null };
 }

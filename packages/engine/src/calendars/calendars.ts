@@ -43,7 +43,7 @@ export class Calendars {
   ): Promise<{ readonly calendar: CalendarView; readonly created: boolean }> {
     const { store, inNamespace } = this.#context;
     return inNamespace(namespace, async (id) => {
-      await this.#deps.compiler.compile(definition, 1);
+      this.#deps.compiler.compile(definition, 1);
       const { calendar, outcome } = await store.calendars.put(id, {
         definition,
         ...(ifVersion !== undefined && { ifVersion }),

@@ -45,7 +45,8 @@ export function jobPreviewHandlers(options: ApiOptions) {
       const from = schedule.kind === "at" ? schedule.at - 1 : moment.now;
       const count = Math.min(fireCount(query), ("maxRuns" in schedule && schedule.maxRuns) || Infinity);
       const { description, fires } = previewSchedule(withoutJitter(schedule), context, { from, count });
-      const warnings = scheduleWarnings(schedule, context, moment.now).map(toWarningJson);
+      const last = fires.at(-1)?.nominal ?? moment.now;
+      const warnings = scheduleWarnings(schedule, context, moment.now, last).map(toWarningJson);
       const [first] = fires.filter((fire) => fire.outcome === "fires");
       const crowded = first === undefined ? [] : await crowdedSecond(engine, namespace, schedule, first.nominal);
       const unserved = hasTask(body) ? await unservedTask(engine, namespace, spec) : [];

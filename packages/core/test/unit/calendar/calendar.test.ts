@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCalendar } from "../../../src/calendar/calendar-json.js";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
-import type { HolidaySource } from "../../../src/calendar/definition.js";
+import type { Holiday, HolidaySource } from "../../../src/calendar/definition.js";
 import { parseCivilDay } from "../../../src/zone/civil.js";
 
 const day = (text: string) => parseCivilDay(text) ?? Number.NaN;
@@ -11,13 +11,16 @@ function fakeHolidays(): HolidaySource & { readonly asked: number[] } {
   const asked: number[] = [];
   return {
     asked,
-    problemWith: ({ country }) => (country === "XA" ? null : `there is no country "${country}"`),
-    holidays: (_, year) => {
+    problemWith: ({ country }) =>
+      country === "XA" ? null : { code: "calendar_invalid", message: `there is no country "${country}"` },
+    knownYears: () => null,
+    holidays: (_, year, types) => {
       asked.push(year);
-      return [
-        { day: day(`${year}-05-05`), name: "Bell Day", type: "public" },
-        { day: day(`${year}-06-06`), name: "Bank Day", type: "bank" },
+      const all: readonly Holiday[] = [
+        { day: day(`${year}-05-05`), name: "Glockentag", englishName: "Bell Day", type: "public" },
+        { day: day(`${year}-06-06`), name: "Bank Day", englishName: "Bank Day", type: "bank" },
       ];
+      return all.filter(({ type }) => types.includes(type));
     },
   };
 }
@@ -60,7 +63,7 @@ describe("a calendar", () => {
     const calendar = compileCalendar(readCalendar({ name: "all", rules }), { version: 3, holidays: fakeHolidays() });
     expect(
       ["2026-05-02", "2026-05-01", "2026-05-05", "2026-07-07", "2026-05-04"].map((date) => calendar.reason(day(date))),
-    ).toEqual(["Saturday", "listed date", "Bell Day", "party.ics", null]);
+    ).toEqual(["Saturday", "listed date", "Glockentag (Bell Day)", "party.ics", null]);
     expect(calendar.version).toBe(3);
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { compileCalendar } from "../../../src/calendar/calendar.js";
 import { readCalendar } from "../../../src/calendar/calendar-json.js";
+import type { HolidaySource } from "../../../src/calendar/definition.js";
 import { previewSchedule } from "../../../src/schedule/preview-schedule.js";
 import type { CronSchedule, ScheduleSpec } from "../../../src/schedule/spec.js";
+import { epochDayOf } from "../../../src/zone/civil.js";
 
 const at = (text: string) => Date.parse(text);
 const NOW = at("2026-11-15T12:00Z");
@@ -76,6 +78,29 @@ describe("warnings", () => {
       (one) => one.message,
     );
     expect(messages).toEqual([expect.stringContaining("does not happen"), expect.stringContaining("happens twice")]);
+  });
+
+  it("warns of shown years for which a calendar of the schedule lacks the public holidays", () => {
+    const holidays: HolidaySource = {
+      problemWith: () => null,
+      knownYears: () => ({ from: 2024, to: 2030, remedy: "install more" }),
+      holidays: (_, year) =>
+        year > 2030 ? [] : [{ day: epochDayOf(year, 5, 1), name: "Bell Day", englishName: "Bell Day", type: "public" }],
+    };
+    const known = compileCalendar(readCalendar({ name: "xa", rules: [{ holidays: { country: "XA" } }] }), { holidays });
+    const codes = (from: string, count: number): [string, number | undefined][] => {
+      const spec = cron("15 9 1 5 *", { timeZone: "UTC", calendars: { exclude: ["xa"] } });
+      const context = { jobId: "job", calendars: new Map([["xa", known]]) };
+      return previewSchedule(spec, context, { from: at(from), count })
+        .warnings.filter(({ code }) => code === "holidays_unknown")
+        .map(({ message, at: since }) => [message, since]);
+    };
+    const message =
+      'Calendar "xa" has public holidays from 2024 to 2030 only, and none in other years. Get those of all years, on each node, with: install more';
+    // The holiday removes the fires of all known years, so the first fire is in 2031.
+    expect(codes("2026-01-01T00:00Z", 1)).toEqual([[message, at("2031-01-01T00:00Z")]]);
+    expect(codes("2020-01-01T00:00Z", 1)).toEqual([[message, at("2020-01-01T00:00Z")]]);
+    expect(warnings(cron("15 9 * * *", { calendars: { exclude: ["sundays"] } }))).toEqual([]);
   });
 
   it("does not warn of clock changes on days that a calendar closes", () => {

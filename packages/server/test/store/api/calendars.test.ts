@@ -1,4 +1,4 @@
-import type { Calendar, Job, Upcoming, Window } from "@carillon/contract";
+import type { Calendar, Job, JobExplanation, JobPreview, Upcoming, Window } from "@carillon/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refusalOf } from "../../unit/api/api-under-test.js";
 import { type RealApi, realApi } from "./real-api.js";
@@ -77,6 +77,49 @@ describe("calendars over HTTP", () => {
       expect(response.body).toContain(`did you mean ${name}?`);
     }
     expect(await api.state()).toEqual(before);
+  });
+
+  it("public holidays are known without a package, and an unknown country is refused with the list of known ones", async () => {
+    const name = await calendar([{ holidays: { country: "DE", region: "BY" } }]);
+    const schedule = { cron: "0 9 6 1 *", calendars: { exclude: [name], roll: "next" } };
+    const { fires, warnings } = (await api.post("/v1/jobs:preview?count=1", { schedule })).json<JobPreview>();
+    expect(fires.at(-1)).toMatchObject({ outcome: "fires", scheduled_for: `${nextYear()}-01-07T09:00:00.000Z` });
+    expect(warnings.map(({ code }) => code)).not.toContain("holidays_unknown");
+
+    const put = (holidays: object) => api.send("PUT", "/v1/calendars/refused", { rules: [{ holidays }] });
+    const before = await api.state();
+    const unknown = await put({ country: "XX" });
+    expect(refusalOf(unknown)).toMatchObject({ status: 422, code: "calendar_invalid" });
+    expect(unknown.body).toMatch(/country \\"XX\\": use one of AD, AE, .*, ZW/);
+    const banks = await put({ country: "DE", types: ["bank"] });
+    expect(refusalOf(banks)).toMatchObject({ status: 422, code: "calendar_holidays_unavailable" });
+    expect(banks.body).toContain("npm install date-holidays");
+    expect(await api.state()).toEqual(before);
+  });
+
+  it("years without known holidays are reported by preview, job and explanation, and refused for a backfill", async () => {
+    const name = await calendar([{ weekdays: ["SUN"] }, { holidays: { country: "DE" } }]);
+    const schedule = { cron: "0 9 1 5 *", starts_at: "2060-01-01T00:00:00Z", calendars: { exclude: [name] } };
+    const unknown = {
+      code: "holidays_unknown",
+      detail: expect.stringMatching(
+        /^Calendar "calendar-\d+" has public holidays from \d{4} to \d{4} only.*npm install date-holidays$/,
+      ),
+    };
+    const preview = (await api.post("/v1/jobs:preview", { schedule })).json<JobPreview>();
+    expect(preview.warnings).toContainEqual(expect.objectContaining(unknown));
+    const { id, warnings } = (await api.post("/v1/jobs", { task: "echo", schedule })).json<Job>();
+    expect(warnings).toContainEqual(expect.objectContaining(unknown));
+    expect((await api.get(`/v1/jobs/${id}`)).json<Job>().warnings).toContainEqual(expect.objectContaining(unknown));
+    const explained = (await api.get(`/v1/jobs/${id}/explain`)).json<JobExplanation>();
+    expect(explained.warnings).toContainEqual(expect.objectContaining(unknown));
+
+    const soon = { task: "echo", schedule: { cron: "0 9 1 5 *", calendars: { exclude: [name] } } };
+    const job = (await api.post("/v1/jobs", soon)).json<Job>();
+    const range = { from: "2020-01-01T00:00:00Z", to: "2020-12-31T00:00:00Z" };
+    const refused = await api.post(`/v1/jobs/${job.id}:backfill`, range);
+    expect(refusalOf(refused).code).toBe("backfill_invalid");
+    expect(refused.body).toContain("npm install date-holidays");
   });
 
   it("a calendar is visible in its own namespace only", async () => {
