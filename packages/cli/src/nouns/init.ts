@@ -1,10 +1,10 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { type CommandBody, flagOption } from "../command.js";
 import { CliError, ExitCode, usageError } from "../exit-codes.js";
+import { installedFrom } from "../installed-from.js";
 import { makeFolders } from "../make-folders.js";
 import { outputForm, renderJson, withOutputForm } from "../output.js";
-import { packageVersion } from "../package-version.js";
 import { shellWord } from "../undo.js";
 
 export const init: CommandBody = {
@@ -15,35 +15,79 @@ export const init: CommandBody = {
     ),
   notes: `
 Writes package.json, tasks.js (or tasks.ts), jobs.yaml and README.md. No file is overwritten: an existing package.json is kept, and
-if one of the others exists, nothing is written.`,
+if one of the others exists, nothing is written. package.json depends on the Carillon that runs: on its version if npm has it from a
+registry, else on the tarball or the folder that it is from.`,
   examples: ["carillon init my-jobs", "carillon init --typescript"],
   async run(io, invocation) {
     const dir = resolve(io.cwd, invocation.args[0] ?? ".");
-    const name = packageName(basename(dir));
-    const language = flagOption(invocation, "typescript") ? "ts" : "js";
-    const files = projectFiles({ name, version: packageVersion(), language });
-    const there = files.filter((file) => existsSync(join(dir, file.name)));
-    const inTheWay = there.filter((file) => file.name !== "package.json");
+    const kept = manifestOf(dir);
+    const names = fileNames(flagOption(invocation, "typescript") ? "ts" : "js", kept);
+    const inTheWay = names.filter((name) => name !== "package.json" && existsSync(join(dir, name)));
     if (inTheWay.length > 0) {
-      const names = inTheWay.map((file) => file.name).join(", ");
-      throw new CliError(ExitCode.conflict, `Nothing was written: ${dir} has ${names} already. Choose another folder.`);
+      const list = inTheWay.join(", ");
+      throw new CliError(ExitCode.conflict, `Nothing was written: ${dir} has ${list} already. Choose another folder.`);
     }
     makeProjectFolder(dir);
-    const made = files.filter((file) => !there.includes(file));
+    const source = installedFrom(dir, { userAgent: io.env["npm_config_user_agent"] ?? "" });
+    const project = {
+      name: packageName(basename(dir)),
+      dependency: source.dependency,
+      names,
+      hasScripts: kept === null,
+    };
+    const made = projectFiles(project).filter((file) => kept === null || file.name !== "package.json");
     for (const file of made) writeFileSync(join(dir, file.name), file.text, { flag: "wx" });
     const form = outputForm(invocation);
-    const names = made.map((file) => file.name);
-    await io.out(form === "table" ? names.map((one) => `${one}\n`).join("") : renderJson({ dir, files: names }, form));
+    const written = made.map((file) => file.name);
+    await io.out(
+      form === "table" ? written.map((one) => `${one}\n`).join("") : renderJson({ dir, files: written }, form),
+    );
     const place = relative(io.cwd, dir);
     const cd = place === "" ? "" : `cd ${shellWord(place)} && `;
-    const kept = there.length > 0;
-    const start = kept ? `npm install carillon && npx carillon dev ./tasks.${language}` : "npm install && npm start";
-    const apply = kept ? "npx carillon job apply -f jobs.yaml" : "npm run apply";
-    if (kept) io.info("carillon: package.json exists and is kept as it is");
-    io.info(`carillon: created in ${dir}; undo with: ${cd}rm ${names.join(" ")}`);
-    io.info(`\nNext, and then in another terminal:\n\n  ${cd}${start}\n  ${cd}${apply}\n`);
+    if (kept !== null) io.info("carillon: package.json exists and is kept as it is");
+    else if (source.note !== null) io.info(`carillon: ${source.note}`);
+    io.info(`carillon: created in ${dir}; undo with: ${cd}rm ${written.join(" ")}`);
+    const { install, start, apply } = commandsOf(project, kept);
+    io.info(`\nNext, and then in another terminal:\n\n  ${cd}${install} && ${start}\n  ${cd}${apply}\n`);
   },
 };
+
+/** The manifest that the folder has already; null: none. */
+function manifestOf(dir: string): Manifest | null {
+  try {
+    return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as Manifest;
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new CliError(ExitCode.conflict, `Nothing was written: ${join(dir, "package.json")} is no JSON.`);
+    return null;
+  }
+}
+
+interface Manifest {
+  readonly type?: unknown;
+  readonly dependencies?: object;
+  readonly devDependencies?: object;
+}
+
+/** The tasks are an ES module; in a folder whose modules are CommonJS, the name of the file says so. */
+function fileNames(language: "js" | "ts", kept: Manifest | null): string[] {
+  const isModule = kept === null || kept.type === "module";
+  const config = language === "ts" ? ["tsconfig.json"] : [];
+  return ["package.json", `tasks.${isModule ? "" : "m"}${language}`, ...config, "jobs.yaml", "README.md"];
+}
+
+/** What to type next. */
+function commandsOf({ dependency, names, hasScripts }: Project, kept: Manifest | null) {
+  const isThere = "carillon" in { ...kept?.dependencies, ...kept?.devDependencies };
+  const wanted = /^[\^~\d]/.test(dependency) ? "carillon" : shellWord(dependency);
+  return {
+    install: hasScripts || isThere ? "npm install" : `npm install ${wanted}`,
+    start: hasScripts ? "npm start" : `npx carillon dev ./${tasksIn(names)}`,
+    apply: hasScripts ? "npm run apply" : "npx carillon job apply -f jobs.yaml",
+  };
+}
+
+const tasksIn = (names: readonly string[]): string => names.find((name) => name.startsWith("tasks.")) ?? "";
 
 /** A path where no folder can be made is a wrong argument; other errors of the system are passed on. */
 function makeProjectFolder(dir: string): void {
@@ -73,25 +117,31 @@ interface ProjectFile {
   readonly text: string;
 }
 
-interface ProjectChoice {
+interface Project {
   readonly name: string;
-  readonly version: string;
-  readonly language: "js" | "ts";
+  /** How package.json names Carillon. */
+  readonly dependency: string;
+  /** Of the files to write. */
+  readonly names: readonly string[];
+  /** Whether package.json is ours, with its scripts. */
+  readonly hasScripts: boolean;
 }
 
 /** A project that runs: tasks, a job that uses one, and what starts them. */
-function projectFiles({ name, version, language }: ProjectChoice): ProjectFile[] {
-  const tasks = `tasks.${language}`;
-  return [
-    { name: "package.json", text: `${JSON.stringify(packageJson({ name, version, language }, tasks), null, 2)}\n` },
-    { name: tasks, text: language === "ts" ? typeScriptTasks : javaScriptTasks },
-    ...(language === "ts" ? [{ name: "tsconfig.json", text: tsconfig }] : []),
-    { name: "jobs.yaml", text: jobs },
-    { name: "README.md", text: readme(name, tasks) },
-  ];
+function projectFiles(project: Project): ProjectFile[] {
+  const tasks = tasksIn(project.names);
+  const texts: Readonly<Record<string, string>> = {
+    "package.json": `${JSON.stringify(packageJson(project, tasks), null, 2)}\n`,
+    [tasks]: tasks.endsWith("ts") ? typeScriptTasks : javaScriptTasks,
+    "tsconfig.json": tsconfig,
+    "jobs.yaml": jobs(project.hasScripts ? "npm run apply" : "npx carillon job apply -f jobs.yaml"),
+    "README.md": readme(project, tasks),
+  };
+  return project.names.map((name) => ({ name, text: texts[name] ?? "" }));
 }
 
-function packageJson({ name, version, language }: ProjectChoice, tasks: string): object {
+function packageJson({ name, dependency }: Project, tasks: string): object {
+  const isTypeScript = tasks.endsWith("ts");
   return {
     name,
     version: "0.1.0",
@@ -101,11 +151,11 @@ function packageJson({ name, version, language }: ProjectChoice, tasks: string):
       start: `carillon dev ./${tasks}`,
       worker: `carillon worker start ./${tasks}`,
       apply: "carillon job apply -f jobs.yaml",
-      ...(language === "ts" && { check: "tsc --noEmit" }),
+      ...(isTypeScript && { check: "tsc --noEmit" }),
     },
-    dependencies: { carillon: `^${version}` },
+    dependencies: { carillon: dependency },
     // Nodes before 22.18 read TypeScript with the help of tsx.
-    ...(language === "ts" && { devDependencies: { tsx: "^4.0.0", typescript: "^5.9.0" } }),
+    ...(isTypeScript && { devDependencies: { tsx: "^4.0.0", typescript: "^5.9.0" } }),
     engines: { node: ">=20.19" },
   };
 }
@@ -142,11 +192,13 @@ const tsconfig = `{
     "noEmit": true,
     "erasableSyntaxOnly": true
   },
-  "include": ["*.ts"]
+  "include": ["*.ts", "*.mts"]
 }
 `;
 
-const jobs = `# Applied by \`npm run apply\`, as often as you like: unchanged jobs stay as they are.
+const jobs = (
+  apply: string,
+): string => `# Applied by \`${apply}\`, as often as you like: unchanged jobs stay as they are.
 key: greet-every-minute
 task: greet
 schedule:
@@ -158,7 +210,10 @@ retry:
   max_attempts: 3
 `;
 
-function readme(name: string, tasks: string): string {
+function readme({ name, hasScripts }: Project, tasks: string): string {
+  const [start, apply] = hasScripts
+    ? ["npm start", "npm run apply"]
+    : [`npx carillon dev ./${tasks}`, "npx carillon job apply -f jobs.yaml"];
   return `# ${name}
 
 - \`${tasks}\`: the tasks, which are what workers run
@@ -166,8 +221,8 @@ function readme(name: string, tasks: string): string {
 
 \`\`\`sh
 npm install
-npm start        # everything in one process, with a database of its own in .carillon/; reads ${tasks} again when it changes
-npm run apply    # in another terminal: makes the jobs of jobs.yaml
+${start}   # everything in one process, with a database of its own in .carillon/; reads ${tasks} again when it changes
+${apply}   # in another terminal: makes the jobs of jobs.yaml
 \`\`\`
 
 Then use it:

@@ -29,8 +29,11 @@ describe("init", () => {
       name: "my-jobs",
       type: "module",
       scripts: { start: "carillon dev ./tasks.js", apply: "carillon job apply -f jobs.yaml" },
-      dependencies: { carillon: expect.stringMatching(/^\^\d/) },
+      dependencies: { carillon: expect.stringMatching(/^file:.*\/packages\/carillon$/) },
     });
+    expect(said).toMatch(
+      /^carillon: this Carillon runs from a checkout, so package.json links .*packages\/carillon\/?$/m,
+    );
     expect(desiredJobs(await jobsIn(read("My Jobs", "jobs.yaml"), "jobs.yaml"), 0)).toMatchObject([
       { plain: { task: "greet" } },
     ]);
@@ -67,7 +70,24 @@ describe("init", () => {
     expect(said).toContain("has tasks.js already");
     rmSync(join(dir, "tasks.js"));
     writeFileSync(join(dir, "package.json"), "{}");
-    expect((await init()).said).toContain("npm install carillon && npx carillon dev ./tasks.js");
+    expect((await init()).said).toMatch(
+      /npm install file:\S+\/packages\/carillon && npx carillon dev .\/tasks.mjs\n {2}npx carillon job apply/,
+    );
     expect(read("package.json")).toBe("{}");
+    expect(read("README.md")).toContain("npx carillon dev ./tasks.mjs");
+  });
+
+  it("init in a folder that depends on carillon already installs nothing else, and writes an ES module into a CommonJS package", async () => {
+    const manifest = { type: "commonjs", dependencies: { carillon: "file:../carillon-0.1.0.tgz" } };
+    writeFileSync(join(dir, "package.json"), JSON.stringify(manifest));
+    const { code, out, said } = await init();
+    expect({ code, out }).toEqual({ code: 0, out: "tasks.mjs\njobs.yaml\nREADME.md\n" });
+    expect(said).toContain("\n  npm install && npx carillon dev ./tasks.mjs\n");
+  });
+
+  it("init refuses a package.json that is no JSON, and writes nothing", async () => {
+    writeFileSync(join(dir, "package.json"), "{");
+    expect(await init()).toMatchObject({ code: 5, said: expect.stringContaining("package.json is no JSON") });
+    expect(readdirSync(dir)).toEqual(["package.json"]);
   });
 });
