@@ -1,18 +1,17 @@
 // Tests the product as a user gets it: packs it, installs it into an empty folder, and performs the same actions with curl, with the command
 // line and in code. Prints a table (actions by ways: ok, or the difference). Exit code 1 if an answer is not the expected one or differs
-// from the answers of the other ways.
+// from the answers of the other ways. Also creates projects with `carillon init` and follows what it prints.
 //   npm run acceptance             installs the packages' dependencies from the registry that npm is set to
 //   npm run acceptance -- --link   takes the dependencies from this checkout
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { createActions } from "./acceptance/actions.mjs";
 import { comparable, difference, missing, tableOf } from "./acceptance/compare.mjs";
+import { startDevServer } from "./acceptance/dev-server.mjs";
+import { followNewProjects } from "./acceptance/new-project.mjs";
 import { cliWay, curlWay } from "./acceptance/ways.mjs";
 import { installProject, linkProject, packedAs } from "./pack/empty-project.mjs";
 import { runProgram } from "./pack/run-program.mjs";
@@ -60,57 +59,35 @@ const hasCurl = () =>
     () => false,
   );
 
-/** Starts `carillon dev` of the installed package on a temporary database. */
-async function startDevServer(dir) {
-  const child = spawn(join(dir, "node_modules/.bin/carillon"), ["dev", "./tasks.mjs", "--ephemeral", "--port", "0"], {
-    cwd: dir,
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR ?? "/tmp" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const ended = once(child, "exit");
-  const output = [];
-  const url = await new Promise((resolve, reject) => {
-    for (const input of [child.stdout, child.stderr])
-      createInterface({ input }).on("line", (line) => {
-        output.push(line);
-        const [, found] = /^ {2}URL +(\S+)$/.exec(line) ?? [];
-        if (found !== undefined) resolve(found);
-      });
-    void ended.then(() => reject(new Error(`carillon dev ended:\n${output.join("\n")}`)));
-  });
-  return {
-    url,
-    output,
-    async stop() {
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
-}
-
-function report(names, rows, serverOutput) {
-  const failed = rows.flatMap(({ cells }) => cells).filter((cell) => cell !== null).length;
+function report({ names, rows, projects, serverOutput }) {
+  const failedProjects = projects.filter(({ failure }) => failure !== null);
+  const failed = rows.flatMap(({ cells }) => cells).filter((cell) => cell !== null).length + failedProjects.length;
   console.log(`\n${tableOf(names, rows)}`);
   console.log(
     `\n${rows.length} actions by ${names.length} ways, ${failed} not ok, ${secondsSince(startedAt).toFixed(1)} s`,
   );
   if (failed > 0) console.log(`\nThe last output of the server:\n${serverOutput.slice(-20).join("\n")}`);
-  const passed = rows.length * names.length - failed;
+  for (const { title, failure } of projects)
+    console.log(`${failure === null ? "ok    " : "FAILED"} a new project: ${title}`);
+  for (const { failure } of failedProjects) console.log(failure);
+  const passed = rows.length * names.length + projects.length - failed;
   const skipped = names.includes("curl") ? 0 : rows.length;
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ passed, failed, skipped }));
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-const dir = mkdtempSync(join(tmpdir(), "carillon-acceptance-"));
-chmodSync(dir, 0o755); // Started by root, the embedded PostgreSQL runs as another user.
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "carillon-acceptance-")));
+chmodSync(folder, 0o755); // Started by root, the embedded PostgreSQL runs as another user.
+const dir = join(folder, "project");
+mkdirSync(dir);
 let server;
 try {
-  const packed = packedAs(packAll(join(dir, "tarballs")), "carillon");
+  const packed = packedAs(packAll(join(folder, "tarballs")), "carillon");
   await (values.link ? linkProject : installProject)(dir, packed);
   for (const file of ["tasks.mjs", "code-way.mjs"])
     cpSync(new URL(`acceptance/project/${file}`, import.meta.url), join(dir, file));
   console.log(`installed in ${secondsSince(startedAt).toFixed(1)} s`);
-  server = await startDevServer(dir);
+  server = await startDevServer(dir, "./tasks.mjs");
   const { codeWay } = await import(pathToFileURL(join(dir, "code-way.mjs")).href);
   const optionalWays = (await hasCurl()) ? [curlWay(server.url)] : [];
   if (optionalWays.length === 0) console.log("curl is not installed: its actions are skipped");
@@ -118,12 +95,9 @@ try {
   const signalFiles = join(dir, "signals");
   mkdirSync(signalFiles);
   const rows = await performAll(createActions(signalFiles), ways);
-  report(
-    ways.map(({ name }) => name),
-    rows,
-    server.output,
-  );
+  const projects = await followNewProjects(dir, packed, { link: values.link });
+  report({ names: ways.map(({ name }) => name), rows, projects, serverOutput: server.output });
 } finally {
   await server?.stop();
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }

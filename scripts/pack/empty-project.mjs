@@ -1,6 +1,6 @@
 // Creates an empty project with a package of ours installed from its tarball, as a user has them.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runProgram } from "./run-program.mjs";
 
@@ -29,7 +29,17 @@ export async function installProject(dir, packed) {
  * @param {{ optional?: boolean }} [options] optional: false leaves optional dependencies out, as npm install --omit=optional does
  */
 export async function linkProject(dir, packed, { optional = true } = {}) {
-  createProject(dir);
+  createProject(dir, packed);
+  await linkInstalled(dir, packed, { optional });
+}
+
+/**
+ * Does what `npm install` does in a project that depends on the package, without fetching anything.
+ * @param {string} dir
+ * @param {Packed} packed
+ * @param {{ optional?: boolean }} [options]
+ */
+export async function linkInstalled(dir, packed, { optional = true } = {}) {
   const modules = join(dir, "node_modules");
   const own = join(modules, packed.name);
   mkdirSync(own, { recursive: true });
@@ -48,8 +58,10 @@ export async function linkProject(dir, packed, { optional = true } = {}) {
   symlinkSync(`../${packed.name}/${bin.carillon}`, join(modules, ".bin/carillon"));
 }
 
-function createProject(dir) {
-  writeFileSync(join(dir, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
+function createProject(dir, packed) {
+  const dependencies = packed && { [packed.name]: `file:${relative(dir, packed.path)}` };
+  const manifest = { name: "empty", private: true, type: "module", dependencies };
+  writeFileSync(join(dir, "package.json"), JSON.stringify(manifest));
 }
 
 /**

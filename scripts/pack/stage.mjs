@@ -118,7 +118,7 @@ export function stage(name, folder) {
   for (const path of unreachable(texts, manifest)) texts.delete(path);
   for (const [path, text] of texts) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
+    writeFileSync(join(folder, path), text, { mode: path.startsWith("bin/") ? 0o755 : 0o644 });
   }
   const source = `${root}packages/${packages.get(name).dir}`;
   for (const file of ["README.md", "LICENSE", "NOTICE"].filter((one) => existsSync(`${source}/${one}`)))
