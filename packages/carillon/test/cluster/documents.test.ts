@@ -90,7 +90,7 @@ afterAll(async () => {
 function followed(path: string): Promise<Report> {
   const document = prepared.get(path);
   if (document === undefined) throw new Error(`${path} was not read`);
-  return checkDocument(project, document);
+  return checkDocument(document);
 }
 
 describe("the commands and code of a document work, in their order:", () => {

@@ -21,8 +21,8 @@ export interface Report {
 }
 
 /** Does all that a document says, in its order, as one reader would: in one folder and one shell. */
-export async function checkDocument(project: Project, document: PreparedDocument): Promise<Report> {
-  const reader = new Reader(project, document);
+export async function checkDocument(document: PreparedDocument): Promise<Report> {
+  const reader = new Reader(document);
   try {
     for (const block of document.blocks) await reader.follow(block);
   } finally {
@@ -41,10 +41,10 @@ class Reader {
   #run = 0;
   #typeChecked = 0;
 
-  constructor(project: Project, document: PreparedDocument) {
-    this.#project = project;
+  constructor(document: PreparedDocument) {
+    this.#project = document.project;
     this.#document = document;
-    this.#shell = new ShellSession(document.dir, project.env);
+    this.#shell = new ShellSession(document.dir, document.project.env);
     this.#findings = [...document.findings];
   }
 

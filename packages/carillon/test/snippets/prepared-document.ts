@@ -1,13 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Block, fileNameOf, readBlocks } from "./blocks.js";
-import { documentDir, type Project, withStandIns } from "./project.js";
+import { documentDir, type Project, projectOf, withStandIns } from "./project.js";
 import { typeCheck } from "./type-check.js";
 
 /** A document with its folder; its TypeScript is checked and can be run. */
 export interface PreparedDocument {
   readonly path: string;
   readonly dir: string;
+  readonly project: Project;
   readonly blocks: readonly Block[];
   readonly findings: readonly string[];
   /** What is wrong with the types of a block, each with its line, by the line of the block. */
@@ -27,10 +28,10 @@ export async function prepareDocuments(
 ): Promise<PreparedDocument[]> {
   const read = [...documents].map(([path, markdown]) => ({ path, ...readBlocks(path, markdown) }));
   const sources: Source[] = [];
-  const dirs = new Map<string, string>();
+  const places = new Map<string, { readonly dir: string; readonly project: Project }>();
   for (const { path, blocks } of read) {
     const dir = await documentDir(project, path);
-    dirs.set(path, dir);
+    places.set(path, { dir, project: await projectOf(project, path) });
     for (const block of blocks.filter(isProgram)) {
       const file = sourceFile(dir, block);
       await writeFile(file, await sourceOf(project, block));
@@ -45,7 +46,7 @@ export async function prepareDocuments(
     path,
     blocks,
     findings,
-    dir: dirs.get(path) ?? "",
+    ...(places.get(path) ?? { dir: "", project }),
     typeFaults: new Map(
       sources
         .filter(({ document }) => document === path)

@@ -25,6 +25,8 @@ export interface Project {
 
 export async function makeProject({ url, databaseUrl }: { url: string; databaseUrl: string }): Promise<Project> {
   const dir = await mkdtemp(join(tmpdir(), "carillon-docs-"));
+  // Started by root, the embedded PostgreSQL of an example runs as another user.
+  await chmod(dir, 0o755);
   await writeFile(join(dir, "package.json"), JSON.stringify({ name: "reader", private: true, type: "module" }));
   await linkModules(join(dir, "node_modules"));
   await linkCommands(join(dir, "bin"));
@@ -85,13 +87,29 @@ async function linkCommands(bin: string): Promise<void> {
   }
 }
 
-/** The folder of one document, with the examples beside it. */
+const exampleReadme = /^(examples\/[^/]+)\/README\.md$/;
+
+/**
+ * The folder of one document, with the examples beside it. The folder of an example is a copy of the example alone. Copied, so that the
+ * examples find the packages of the project.
+ */
 export async function documentDir({ dir }: Project, document: string): Promise<string> {
   const path = join(dir, document.replaceAll(/[^\w-]+/g, "-"));
   await mkdir(path);
-  // Copied, so that the examples find the packages of the project.
-  await cp(join(root, "examples"), join(path, "examples"), { recursive: true });
+  const [, example] = exampleReadme.exec(document) ?? [];
+  if (example === undefined) await cp(join(root, "examples"), join(path, "examples"), { recursive: true });
+  else await cp(join(root, example), path, { recursive: true });
   return path;
+}
+
+/** What a document runs against: an example starts its own server, on a port of its own, and has no database but that one. */
+export async function projectOf(project: Project, document: string): Promise<Project> {
+  if (!exampleReadme.test(document)) return project;
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const { DATABASE_URL: _, CARILLON_DATABASE_URL: __, ...env } = project.env;
+  const ownPort = await freePort();
+  return { ...project, url, port: ownPort, env: { ...env, CARILLON_PORT: String(port), READER_URL: url } };
 }
 
 /**
@@ -103,6 +121,7 @@ export async function withStandIns(project: Project, text: string): Promise<stri
   let made = text
     .replaceAll(/(?<=PORT=|127\.0\.0\.1:)3000\b/g, String(project.port))
     .replaceAll(/(?:127\.0\.0\.1|localhost|[ab]\.example):8023/g, host)
+    .replaceAll(/(?<="port": )8023\b/g, new URL(project.url).port)
     .replaceAll(/postgres:\/\/(?:[^\s'"@]*@)?(?:host|localhost|db\.example)(?::\d+)?\/\w+/g, project.databaseUrl);
   for (const [form, find] of ids) {
     if (form.test(made)) made = made.replaceAll(new RegExp(form, "g"), await find(project.url));
