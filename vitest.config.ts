@@ -11,7 +11,7 @@ const sources = packages.map((dir) => {
   const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as { name: string };
   return { find: new RegExp(`^${manifest.name}$`), replacement: `${root}packages/${dir}/src/index.ts` };
 });
-const tools = ["date-holidays", "express"].map((name) => ({
+const tools = ["express"].map((name) => ({
   find: new RegExp(`^${name}$`),
   replacement: `${root}tools/node_modules/${name}`,
 }));

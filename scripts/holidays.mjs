@@ -106,7 +106,7 @@ ${countries.join(",\n")}
 const licence = readFileSync(`${packageFolder}LICENSE`, "utf8");
 const attribution = /<attribution>\s*([\s\S]*?)\s*<\/attribution>/.exec(licence)?.[1];
 if (attribution === undefined) throw new Error("the licence of date-holidays has no list of sources");
-const notice = `The file public-holidays.json is licensed under the Creative Commons Attribution-ShareAlike 3.0 licence,
+const notice = `The file public-holidays.json is licensed under CC BY-SA 3.0,
 https://creativecommons.org/licenses/by-sa/3.0/legalcode, and not under the licence of the program that reads it.
 
 It is derived from the data of date-holidays ${version}, https://github.com/commenthol/date-holidays, © its contributors, which are

@@ -1,6 +1,6 @@
 // Puts a published package and the workspace packages that it needs into one folder, from which `npm pack` makes one tarball: imports of
 // workspace packages become relative paths, and the libraries of others become the dependencies of the one package.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 
@@ -105,7 +105,7 @@ export function stage(name, folder) {
   for (const one of [...required, ...optional]) {
     const { dir, manifest } = packages.get(one);
     const source = `${root}packages/${dir}`;
-    for (const path of readdirSync(source, { recursive: true }).filter((file) => usedFile.test(file))) {
+    for (const path of filesIn(source).filter((file) => usedFile.test(file))) {
       const text = readFileSync(`${source}/${path}`, "utf8");
       const place = join(placeOf(one), path);
       const isCode = /\.(?:js|d\.ts)$/.test(path);
@@ -120,9 +120,19 @@ export function stage(name, folder) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text, { mode: path.startsWith("bin/") ? 0o755 : 0o644 });
   }
-  const source = `${root}packages/${packages.get(name).dir}`;
-  for (const file of ["README.md", "LICENSE", "NOTICE"].filter((one) => existsSync(`${source}/${one}`)))
-    cpSync(`${source}/${file}`, join(folder, file));
+  for (const file of ["README.md", "LICENSE"])
+    cpSync(`${root}packages/${packages.get(name).dir}/${file}`, join(folder, file));
+  // A licence beside a file is an exception to that of the package.
+  if ([...texts.keys()].some((path) => path.endsWith(".LICENSE.txt"))) cpSync(`${root}NOTICE`, join(folder, "NOTICE"));
+}
+
+/**
+ * With slashes on every system.
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
 }
 
 /** @param {string} text @param {string} place @param {(specifier: string) => string} entryOf */

@@ -21,7 +21,7 @@ import { readTypeScript } from "./load-tasks.js";
  * Executors that come with Carillon and are chosen by name. They throw config_invalid if they need a library that is not installed; the
  * first run loads it.
  */
-const executors = {
+const ownExecutors = {
   http: httpExecutor,
   email: emailExecutor,
   docker: dockerExecutor,
@@ -30,9 +30,9 @@ const executors = {
   airflow: airflowExecutor,
 } as const satisfies Readonly<Record<string, (host: ExecutorHost) => Task>>;
 
-export type ExecutorName = keyof typeof executors;
+export type ExecutorName = keyof typeof ownExecutors;
 
-export const executorNames = Object.keys(executors) as readonly ExecutorName[];
+const executorNames = Object.keys(ownExecutors) as readonly ExecutorName[];
 
 export type ExecutorChoice = ReturnType<typeof executorChoice>;
 
@@ -48,7 +48,7 @@ export interface ExecutorSurroundings {
 export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
   const { cwd, env } = around;
   const host = createExecutorHost(around);
-  const found: Task[] = choice.names.map((name) => executors[name](host));
+  const found: Task[] = choice.names.map((name) => ownExecutors[name](host));
   if (choice.shell) {
     const passEnv = choice.shellEnv;
     found.push(shellExecutor({ ...host, env }, { cwd, ...(passEnv !== undefined && { passEnv }) }));

@@ -26,7 +26,7 @@ function projectWith(manifest: object, ...installed: string[]): string {
 }
 
 describe("a new project installs the Carillon that runs", () => {
-  it("by its range of versions if it came from a registry", () => {
+  it("by its range of versions if npm has it from a registry", () => {
     const folder = projectWith({ dependencies: { carillon: "^0.1.0" } });
     expect(installedFrom(target, { folder })).toEqual({ dependency: "^0.1.0", note: null });
   });

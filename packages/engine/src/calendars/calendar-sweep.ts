@@ -147,7 +147,7 @@ export class CalendarSweep {
       }
     }
     for (const { id, version, definition } of await this.#context.store.calendars.versions(tx, [...missing.values()])) {
-      this.#editions.set(keyOf({ id, version }), await this.#deps.compiler.compileStored(definition, version));
+      this.#editions.set(keyOf({ id, version }), this.#deps.compiler.compileStored(definition, version));
     }
   }
 

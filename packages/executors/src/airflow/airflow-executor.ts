@@ -11,7 +11,7 @@ import {
 import { type ApiCall, RemoteApi } from "../remote-api.js";
 
 /** A DAG run failed. */
-export class DagRunFailedError extends Error {
+class DagRunFailedError extends Error {
   override readonly name = "DagRunFailedError";
 }
 

@@ -16,7 +16,7 @@ import { runVariables, secretVariables } from "../run-environment.js";
 import { dockerEngine } from "./docker-engine.js";
 
 /** A container ended with another exit code than its success code. */
-export class ContainerFailedError extends Error {
+class ContainerFailedError extends Error {
   override readonly name = "ContainerFailedError";
 }
 

@@ -16,7 +16,7 @@ export interface KubernetesOptions {
 }
 
 /** A Job of the cluster failed. */
-export class JobFailedError extends Error {
+class JobFailedError extends Error {
   override readonly name = "JobFailedError";
 }
 

@@ -46,7 +46,7 @@ const maxCallMs = 16 * 60_000;
 const connectMs = 10_000;
 
 /** The function itself failed. */
-export class FunctionFailedError extends Error {
+class FunctionFailedError extends Error {
   override readonly name = "FunctionFailedError";
 }
 
