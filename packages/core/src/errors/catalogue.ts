@@ -79,7 +79,7 @@ const areas = {
     calendar_unknown: final(422, "The calendar does not exist."),
     calendar_in_use: final(409, "Jobs use the calendar."),
     calendar_invalid: final(422, "The calendar is not valid."),
-    calendar_holidays_unavailable: final(422, "The process has no source of public holidays."),
+    calendar_holidays_unavailable: final(422, "The holidays are not known without an optional package."),
     icalendar_invalid: final(422, "The iCalendar file is not valid."),
     maintenance_window_invalid: final(422, "The maintenance window is not valid."),
   },

@@ -110,7 +110,7 @@ it("the examples of a backup and a digest run; a library of an executor is loade
   const lambda = createServer((_request, response) => response.end('{"rows":3}'));
   await new Promise<void>((resolve) => lambda.listen(0, "127.0.0.1", resolve));
   const worker = new CarillonProcess(
-    ["worker", "start", "--url", url, "--enable-shell", "--queues", "default,backup", "--executors"].concat(
+    ["worker", "start", "--url", url, "--enable-shell", "--queues", "default,backup,mail", "--executors"].concat(
       "email,docker,kubernetes,lambda,airflow",
     ),
     {
