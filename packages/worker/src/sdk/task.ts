@@ -7,6 +7,7 @@ import {
   present,
 } from "@carillon/core";
 import type { TaskContext } from "../runtime/task.js";
+import { checkTaskOptions } from "./check-calls.js";
 
 /** How failed runs are retried. Durations are texts such as "10s". */
 export interface RetryOptions {
@@ -152,12 +153,12 @@ export function task<Payload = unknown, Result = unknown>(
 export function task(
   options: RunDefaults & TaskTraits & { readonly name: string; readonly payload?: unknown },
 ): TaskDefinition<never, unknown> {
+  checkTaskOptions(options, task);
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   const { requires, taskVersion, allowSpot, weight, versions } = options;
   const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
   const { callbacks, breaker, sla, searchable } = options;
   const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker };
-  checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,
     defaults: present({
@@ -179,14 +180,6 @@ export function task(
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,
     handler: options as unknown as Handler<never, unknown>,
   });
-}
-
-function checkTraits(name: string, { weight = 1 }: TaskTraits): void {
-  if (!Number.isSafeInteger(weight) || weight < 1)
-    throw new CarillonError(
-      "config_invalid",
-      `The weight of task ${name} must be a whole number of slots from 1 up, not ${weight}.`,
-    );
 }
 
 /** A validator with the interface of standardschema.dev, which zod, valibot, arktype and others implement. */

@@ -1,0 +1,30 @@
+export {
+  callbackLimits,
+  keyPattern,
+  labelKeyPattern,
+  limits,
+  namePattern,
+  namespacesPattern,
+  plainNameLength,
+  plainNamePattern,
+  policyTimeBounds,
+  printablePattern,
+  searchPathPattern,
+  webAddressPattern,
+  workerLimits,
+} from "../bounds.js";
+export { shown } from "./findings.js";
+export {
+  checkArgument,
+  checkOptions,
+  type DurationBounds,
+  instantOf,
+  optionsError,
+  type Option,
+  option,
+  type OptionCall,
+  type OptionHints,
+  type OptionValue,
+  type RequiredMark,
+  type TimeInput,
+} from "./options.js";
