@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { systemSoon } from "@carillon/core";
 import { isTask, type Task, task, workerTask } from "@carillon/worker";
 import { CliError, ExitCode, usageError } from "./exit-codes.js";
@@ -70,10 +70,11 @@ export function settingError(error: unknown, path: string): CliError | null {
 
 /** The file and line of the call in the user's code, where the stack begins; undefined if it began in this program. */
 function callerOf({ stack = "", message }: Error): string | undefined {
-  const frames = stack.slice(stack.indexOf(message) + message.length);
-  const [, url] = /^\s*at (?:.*\()?(file:\/\/[^)\s]+:\d+):\d+\)?/.exec(frames) ?? [];
-  if (url === undefined || url.startsWith(packages)) return undefined;
-  return decodeURIComponent(url).replace(/^file:\/\/(?=\/)/, "");
+  const [frame = ""] = stack.slice(stack.indexOf(message) + message.length + 1).split("\n", 1);
+  const [, place = "", line = ""] = /^\s*at (?:.*\()?((?:file:)?[\\/].*|[A-Za-z]:[\\/].*):(\d+):\d+\)?$/.exec(frame) ?? [];
+  if (place === "") return undefined;
+  const path = place.startsWith("file:") ? fileURLToPath(place) : place;
+  return path.startsWith(packages) ? undefined : `${path}:${line}`;
 }
 
 export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
@@ -83,7 +84,7 @@ export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
 }
 
 /** The folder of this package, and of its neighbours. */
-const packages = new URL("../..", import.meta.url).href;
+const packages = fileURLToPath(new URL("../..", import.meta.url));
 
 interface Loader {
   readonly register: () => unknown;

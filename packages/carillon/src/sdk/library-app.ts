@@ -1,5 +1,5 @@
 import { CarillonError, type EnqueueSpec, type Instant, formatId, runEndEvents, systemTimers } from "@carillon/core";
-import type { TimeInput } from "@carillon/contract/check";
+import { shown, type TimeInput } from "@carillon/contract/check";
 import type { Engine, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
@@ -157,6 +157,8 @@ export class LibraryApp implements Producer {
   /** Calls the listener for each event of this type, or of these types. Returns a function that removes the listener. */
   on<Type extends AppEventType>(types: Type | readonly Type[], listener: AppListener<Type>): () => void {
     const wanted = checkEventTypes(types);
+    if (typeof listener !== "function")
+      throw new CarillonError("config_invalid", `app.on(): the listener must be a function, not ${shown(listener)}.`);
     const added = listener as (event: AppEvent) => void;
     for (const type of wanted) {
       const listeners = this.#listeners.get(type) ?? new Set();

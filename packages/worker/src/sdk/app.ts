@@ -1,6 +1,5 @@
-import type { JobCreate } from "@carillon/client";
 import type { TimeInput } from "@carillon/contract/check";
-import type { DedupeAction } from "@carillon/core";
+import type { DedupeAction, MisfirePolicy, OverlapPolicy } from "@carillon/core";
 import type { WorkerEvent } from "../runtime/worker.js";
 import type { RunDefaults, TaskDefinition } from "./task.js";
 
@@ -58,8 +57,8 @@ export interface ScheduleOptions<Input> extends RunDefaults {
   /** With several jobs in `after`: whether all or any of them must end; "all" by default. */
   readonly mode?: "all" | "any";
   readonly payload?: Input;
-  readonly overlap?: JobCreate["overlap"];
-  readonly misfire?: JobCreate["misfire"];
+  readonly overlap?: OverlapPolicy;
+  readonly misfire?: MisfirePolicy;
   /** The delay after which a fire counts as missed, such as "1m". */
   readonly misfireThreshold?: string;
   /** How far back missed occurrences are caught up, such as "1d". */

@@ -3,7 +3,13 @@ import { CarillonError, type ErrorItem } from "@carillon/core";
 import { taskOptions } from "./call-options.js";
 
 /** Where a registration has what tasks declare: /defaults/<task>/<field>… */
-const declared = /^\/(?:defaults|versions|weights)\/([^/]+)(.*)$/;
+const declared = /^\/(defaults|versions|weights)\/([^/]+)(.*)$/;
+
+/** The options of a task that are not defaults of its runs. */
+const traits = new Map([
+  ["versions", "/versions"],
+  ["weights", "/weight"],
+]);
 
 /**
  * The error of a user whose tasks the engine refuses when a worker registers, in the words of the SDK: the task and its options. Null if
@@ -12,8 +18,9 @@ const declared = /^\/(?:defaults|versions|weights)\/([^/]+)(.*)$/;
 export function taskRefusal(items: readonly ErrorItem[]): CarillonError | null {
   const byTask = new Map<string, ErrorItem[]>();
   for (const { pointer, code, detail } of items) {
-    const [, task, place = ""] = declared.exec(pointer) ?? [];
+    const [, kind = "", task, inner = ""] = declared.exec(pointer) ?? [];
     if (task === undefined) return null;
+    const place = `${traits.get(kind) ?? ""}${inner}`;
     const name = task.replaceAll("~1", "/").replaceAll("~0", "~");
     const item = { pointer: camelNames(place), code, detail: camelNames(detail) };
     byTask.set(name, [...(byTask.get(name) ?? []), item]);
