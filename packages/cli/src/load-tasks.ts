@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { systemSoon } from "@carillon/core";
-import { isTask, type Task, task, workerTask } from "@carillon/worker";
+import { isTask, type Task, task as defineTask, workerTask } from "@carillon/worker";
 import { CliError, ExitCode, usageError } from "./exit-codes.js";
 
 /**
@@ -13,9 +13,11 @@ import { CliError, ExitCode, usageError } from "./exit-codes.js";
 export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
   const path = tasksPath(entry, cwd);
   if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
-  const tasks = await importModule(path).then(tasksIn).catch((error: unknown) => {
-    throw settingError(error, path) ?? error;
-  });
+  const tasks = await importModule(path)
+    .then(tasksIn)
+    .catch((error: unknown) => {
+      throw settingError(error, path) ?? error;
+    });
   if (tasks.length === 0) {
     throw usageError(
       `${path} exports no tasks. A task is an object with a name and a function run, such as\n` +
@@ -58,7 +60,7 @@ function taskOf(value: unknown): Task | null {
   if (typeof value !== "object" || value === null || !("name" in value)) return null;
   if (typeof value.name !== "string" || value.name === "") return null;
   if (isTask(value)) return workerTask(value, systemSoon);
-  return "run" in value && typeof value.run === "function" ? workerTask(task(value as never), systemSoon) : null;
+  return "run" in value && typeof value.run === "function" ? workerTask(defineTask(value as never), systemSoon) : null;
 }
 
 /** The error of a task with a wrong option, with its place; null for any other error. The module may use its own copy of the SDK. */
@@ -71,7 +73,8 @@ export function settingError(error: unknown, path: string): CliError | null {
 /** The file and line of the call in the user's code, where the stack begins; undefined if it began in this program. */
 function callerOf({ stack = "", message }: Error): string | undefined {
   const [frame = ""] = stack.slice(stack.indexOf(message) + message.length + 1).split("\n", 1);
-  const [, place = "", line = ""] = /^\s*at (?:.*\()?((?:file:)?[\\/].*|[A-Za-z]:[\\/].*):(\d+):\d+\)?$/.exec(frame) ?? [];
+  const [, place = "", line = ""] =
+    /^\s*at (?:.*\()?((?:file:)?[\\/].*|[A-Za-z]:[\\/].*):(\d+):\d+\)?$/.exec(frame) ?? [];
   if (place === "") return undefined;
   const path = place.startsWith("file:") ? fileURLToPath(place) : place;
   return path.startsWith(packages) ? undefined : `${path}:${line}`;

@@ -1,5 +1,4 @@
 import { checkOptions, limits, type Option, option, webAddressPattern } from "@carillon/contract/check";
-import type { Route } from "./methods.js";
 import type { ClientOptions } from "./transport.js";
 
 const { callable, custom, duration, number, object, required, text, whole } = option;
@@ -53,12 +52,20 @@ export const callOptions = {
   change: object({ ...always, ...change }),
 } as const;
 
+/** What a check must know of the operation that a method calls. */
+interface CalledRoute {
+  readonly id: string;
+  /** The method and the path. */
+  readonly call: string;
+  readonly wait?: true;
+}
+
 /** Checks the options of one call of the client. */
-export function checkCallOptions(route: Route, options: unknown): void {
+export function checkCallOptions(route: CalledRoute, options: unknown): void {
   checkOptions(schemaOf(route), options, { name: route.id });
 }
 
-function schemaOf({ call, wait }: Route): Option<unknown> {
+function schemaOf({ call, wait }: CalledRoute): Option<unknown> {
   if (call.startsWith("GET ")) return wait === true ? callOptions.waitingGet : callOptions.get;
   if (call.startsWith("POST ")) return wait === true ? callOptions.waitingPost : callOptions.post;
   return callOptions.change;

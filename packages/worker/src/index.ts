@@ -50,6 +50,7 @@ export { checkRunCall, checkScheduleCall, checkTime, checkWorkerSettings } from 
 export { carillon, RemoteApp, serverFromEnvironment } from "./sdk/carillon.js";
 export { jobRequest, payloadJson, runRequest, wireDefaults } from "./sdk/requests.js";
 export { taskRefusal } from "./sdk/task-refusal.js";
+export { task } from "./sdk/define-task.js";
 export { LogThrottle } from "./sdk/stderr-reporter.js";
 export {
   type BatchItem,
@@ -58,7 +59,6 @@ export {
   type RetryOptions,
   type RunDefaults,
   type StandardSchema,
-  task,
   type TaskDefinition,
   type TaskInput,
   type TaskOutput,

@@ -1,5 +1,5 @@
 import { CarillonError, type EnqueueSpec, type Instant, formatId, runEndEvents, systemTimers } from "@carillon/core";
-import { shown, type TimeInput } from "@carillon/contract/check";
+import { shown as shownValue, type TimeInput } from "@carillon/contract/check";
 import type { Engine, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
@@ -158,7 +158,10 @@ export class LibraryApp implements Producer {
   on<Type extends AppEventType>(types: Type | readonly Type[], listener: AppListener<Type>): () => void {
     const wanted = checkEventTypes(types);
     if (typeof listener !== "function")
-      throw new CarillonError("config_invalid", `app.on(): the listener must be a function, not ${shown(listener)}.`);
+      throw new CarillonError(
+        "config_invalid",
+        `app.on(): the listener must be a function, not ${shownValue(listener)}.`,
+      );
     const added = listener as (event: AppEvent) => void;
     for (const type of wanted) {
       const listeners = this.#listeners.get(type) ?? new Set();

@@ -13,18 +13,15 @@ export {
   webAddressPattern,
   workerLimits,
 } from "../bounds.js";
+export { checkArgument, checkOptions, type OptionCall, optionsError } from "./check-options.js";
 export { shown } from "./findings.js";
 export {
-  checkArgument,
-  checkOptions,
   type DurationBounds,
   instantOf,
-  optionsError,
   type Option,
   option,
-  type OptionCall,
   type OptionHints,
   type OptionValue,
   type RequiredMark,
   type TimeInput,
-} from "./options.js";
+} from "./option.js";

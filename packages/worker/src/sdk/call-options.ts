@@ -28,7 +28,17 @@ const { time, wallTime, whole } = option;
 const scheduleHint = 'Write app.schedule(task, key, { cron: "0 9 * * *" }).';
 const scheduleNames = ["cron", "every", "schedule", "interval", "repeat", "timezone", "tz", "at", "startsat", "endsat"];
 const payloadNames = ["data", "args", "input", "params", "body"];
-const dedupeNames = ["jobid", "jobkey", "idempotencykey", "uniquekey", "singletonkey", "unique", "key", "dedupekey", "id"];
+const dedupeNames = [
+  "jobid",
+  "jobkey",
+  "idempotencykey",
+  "uniquekey",
+  "singletonkey",
+  "unique",
+  "key",
+  "dedupekey",
+  "id",
+];
 
 const isStandardSchema = (value: unknown): boolean => {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return false;
@@ -57,7 +67,10 @@ export const taskOptions = object(
     hints: {
       ...runDefaultHints,
       ...named(scheduleNames, `A task has no schedule. ${scheduleHint}`),
-      ...named(["delay", "runat", "dedupe", "labels", "owner"], "It belongs to each run: app.enqueue(task, payload, …)."),
+      ...named(
+        ["delay", "runat", "dedupe", "labels", "owner"],
+        "It belongs to each run: app.enqueue(task, payload, …).",
+      ),
       ...named(["handler", "process", "processor", "execute", "perform", "handle", "fn", "work"], "Write run."),
       ...named(["schema", "input", "validate", "parameters"], "Write payload: a Standard Schema."),
       ...named(["id", "type", "jobtype"], "Write name."),
@@ -132,7 +145,7 @@ export const transactionOptions = object(
   },
 );
 
-export function hasQuery(value: unknown): boolean {
+function hasQuery(value: unknown): boolean {
   return typeof value === "object" && value !== null && typeof (value as { query?: unknown }).query === "function";
 }
 

@@ -11,14 +11,7 @@ import {
   searchPathPattern,
   webAddressPattern,
 } from "@carillon/contract/check";
-import {
-  callbackMoments,
-  callbackParts,
-  guarantees,
-  maxLimit,
-  maxRatePeriodMs,
-  orderFailures,
-} from "@carillon/core";
+import { callbackMoments, callbackParts, guarantees, maxLimit, maxRatePeriodMs, orderFailures } from "@carillon/core";
 
 const { flag, list, number, object, oneOf, record, required, text, whole } = option;
 
@@ -41,7 +34,7 @@ const policyTime = (example: string, bounds: DurationBounds = policyTimeBounds) 
 const template = text({ minLength: 1, maxLength: 200 });
 const limitCount = whole(1, maxLimit);
 
-export const retryOption = object(
+const retryOption = object(
   {
     maxAttempts: whole(1, 10_000),
     backoff: oneOf(["exponential", "linear", "fixed"]),
@@ -68,7 +61,7 @@ export const retryOption = object(
   },
 );
 
-export const breakerOption = object(
+const breakerOption = object(
   {
     name: nameOption,
     failureRatio: number(0.01, 1),
@@ -79,7 +72,7 @@ export const breakerOption = object(
   { title: "BreakerOptions", examples: [{ failureRatio: 0.5, openFor: "30s" }] },
 );
 
-export const callbackOption = object(
+const callbackOption = object(
   {
     on: list(oneOf([...callbackMoments, "dead"]), {
       minItems: 1,

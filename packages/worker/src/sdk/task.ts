@@ -4,10 +4,8 @@ import {
   CarillonError,
   type Guarantee,
   type OrderFailure,
-  present,
 } from "@carillon/core";
 import type { TaskContext } from "../runtime/task.js";
-import { checkTaskOptions } from "./check-calls.js";
 
 /** How failed runs are retried. Durations are texts such as "10s". */
 export interface RetryOptions {
@@ -98,7 +96,7 @@ export interface BatchItem<Payload> {
   readonly ctx: TaskContext;
 }
 
-type Handler<Payload, Result> =
+export type Handler<Payload, Result> =
   | { readonly run: (payload: Payload, ctx: TaskContext) => Result | Promise<Result>; readonly runBatch?: undefined }
   | {
       /**
@@ -143,44 +141,6 @@ export type TaskInput<Task extends TaskDefinition<never, unknown>> =
 /** The result of the runs of a task. */
 export type TaskOutput<Task extends TaskDefinition<never, unknown>> =
   Task extends TaskDefinition<never, infer Result> ? Result : never;
-
-export function task<Input, Payload, Result>(
-  options: TaskOptions<Input, Payload, Result>,
-): TaskDefinition<Input, Result>;
-export function task<Payload = unknown, Result = unknown>(
-  options: PlainTaskOptions<Payload, Result>,
-): TaskDefinition<Payload, Result>;
-export function task(
-  options: RunDefaults & TaskTraits & { readonly name: string; readonly payload?: unknown },
-): TaskDefinition<never, unknown> {
-  checkTaskOptions(options, task);
-  const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
-  const { requires, taskVersion, allowSpot, weight, versions } = options;
-  const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
-  const { callbacks, breaker, sla, searchable } = options;
-  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker };
-  return Object.freeze({
-    name,
-    defaults: present({
-      queue,
-      priority,
-      retry,
-      timeout,
-      deadline,
-      sla,
-      guarantee,
-      requires,
-      taskVersion,
-      allowSpot,
-      ...limits,
-      callbacks,
-      searchable,
-    }),
-    traits: present({ weight, versions }),
-    schema: (payload ?? null) as StandardSchema<never, unknown> | null,
-    handler: options as unknown as Handler<never, unknown>,
-  });
-}
 
 /** A validator with the interface of standardschema.dev, which zod, valibot, arktype and others implement. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -56,7 +56,9 @@ it("a worker whose task has a wrong option ends with 78, the file, the task and 
   const withOptions = (options: string) => `export const slow = { name: "slow", run: () => 1, ${options} };`;
   await writeFile(tasks, withOptions("retries: 3"));
   const { process, url } = await startDev(dataDir, [tasks]);
-  await process.line(/^carillon: .*tasks\.mjs: task\("slow"\): retries is not an option\. Write retry: \{ maxAttempts: 4 \}/);
+  await process.line(
+    /^carillon: .*tasks\.mjs: task\("slow"\): retries is not an option\. Write retry: \{ maxAttempts: 4 \}/,
+  );
 
   // Only the server compares options with each other.
   await writeFile(tasks, withOptions('sla: { startWithin: "2h", finishWithin: "1h" }'));

@@ -3,7 +3,8 @@ import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { isSound, soundPart } from "../../../src/check/check-value.js";
 import { Findings } from "../../../src/check/findings.js";
-import { checkOptions, instantOf, type Option, option } from "../../../src/check/options.js";
+import { checkOptions } from "../../../src/check/check-options.js";
+import { instantOf, type Option, option } from "../../../src/check/option.js";
 
 const schema = option.object(
   {
@@ -13,12 +14,15 @@ const schema = option.object(
     ratio: option.number(0, 1),
     mode: option.oneOf(["all", "any"]),
     on: option.flag,
-    then: option.callable<() => void>(),
+    done: option.callable<() => void>(),
     names: option.list(option.text({ minLength: 1 }), { maxItems: 2 }),
     labels: option.record(option.text(), { propertyNames: { type: "string", pattern: "^[a-z]+$" } }),
     inner: option.object({ maxTries: option.whole(1), minTries: option.whole(1) }, { examples: [{ maxTries: 3 }] }),
   },
-  { title: "Options", hints: { tries: "Write inner: { maxTries: 3 }.", wait: (value) => `Write delay: "${value}s".` } },
+  {
+    title: "Options",
+    hints: { tries: "Write inner: { maxTries: 3 }.", wait: (value) => `Write delay: "${String(value)}s".` },
+  },
 );
 
 function refusal(value: unknown, code?: "config_invalid"): CarillonError {
@@ -40,23 +44,43 @@ describe("the options of a call", () => {
       "unknown_field",
       "inner.max_tries is not an option. Did you mean inner.maxTries?",
     ],
-    ["a name of another system", { count: 1, tries: 3 }, "unknown_field", "tries is not an option. Write inner: { maxTries: 3 }."],
-    ["a name whose value the hint needs", { count: 1, wait: 5 }, "unknown_field", 'wait is not an option. Write delay: "5s".'],
+    [
+      "a name of another system",
+      { count: 1, tries: 3 },
+      "unknown_field",
+      "tries is not an option. Write inner: { maxTries: 3 }.",
+    ],
+    [
+      "a name whose value the hint needs",
+      { count: 1, wait: 5 },
+      "unknown_field",
+      'wait is not an option. Write delay: "5s".',
+    ],
     [
       "a name like none of them",
       { count: 1, colour: 1 },
       "unknown_field",
-      "colour is not an option. The options are delay, at, count, ratio, mode, on, then, names, labels, inner.",
+      "colour is not an option. The options are delay, at, count, ratio, mode, on, done, names, labels, inner.",
     ],
     ["a missing option", { count: undefined }, "field_missing", "count is required."],
     ["a value out of range", { count: 10 }, "field_invalid", "count must be at most 9, not 10."],
     ["a number that is none", { count: 1, ratio: Number.NaN }, "field_invalid", "ratio must be a number, not NaN."],
     ["a bigint", { count: 5n }, "field_invalid", "count must be a whole number, not 5."],
-    ["another word", { count: 1, mode: "al" }, "field_invalid", 'mode must be one of all, any, not "al". Did you mean all?'],
-    ["a number for a duration", { count: 1, delay: 30 }, "field_invalid", 'delay must be a string such as "3d", not 30.'],
+    [
+      "another word",
+      { count: 1, mode: "al" },
+      "field_invalid",
+      'mode must be one of all, any, not "al". Did you mean all?',
+    ],
+    [
+      "a number for a duration",
+      { count: 1, delay: 30 },
+      "field_invalid",
+      'delay must be a string such as "3d", not 30.',
+    ],
     ["a duration out of range", { count: 1, delay: "2d" }, "duration_invalid", "delay must be from 1s to 1d, not 2d."],
     ["a wrong item", { count: 1, names: ["a", ""] }, "field_invalid", "names[1] must not be empty."],
-    ["a text for a function", { count: 1, then: "x" }, "field_invalid", 'then must be a function, not "x".'],
+    ["a text for a function", { count: 1, done: "x" }, "field_invalid", 'done must be a function, not "x".'],
     [
       "a map for an object",
       { count: 1, inner: new Map() },
@@ -97,7 +121,14 @@ describe("the options of a call", () => {
     { depthSize: "small" },
     fc.constantFrom<unknown>("3d", "2 days", "", "all", "nothing", 0, 1, 9, 10, 0.5, -1, Number.NaN, 1e12, true, null),
     fc.constantFrom<unknown>(undefined, 5n, new Date(0), new Date("x"), ["a"], ["a", ""], ["a", "b", "c"], new Map()),
-    fc.constantFrom<unknown>(() => undefined, { a: "x" }, { "a b": "x" }, { maxTries: 1 }, { maxTries: 0 }, { other: 1 }),
+    fc.constantFrom<unknown>(
+      () => undefined,
+      { a: "x" },
+      { "a b": "x" },
+      { maxTries: 1 },
+      { maxTries: 0 },
+      { other: 1 },
+    ),
   );
   const names = fc.constantFrom(...Object.keys(schema.properties ?? {}), "other", "tries");
 

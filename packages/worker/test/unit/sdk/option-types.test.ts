@@ -3,11 +3,11 @@ import type { Option, OptionValue } from "@carillon/contract/check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { EnqueueItem, EnqueueOptions, ScheduleOptions, WorkerSettings } from "../../../src/index.js";
 import {
-  enqueueItems,
+  type enqueueItems,
   enqueueOptions,
   scheduleOptions,
-  taskOptions,
-  workerSettings,
+  type taskOptions,
+  type workerSettings,
 } from "../../../src/sdk/call-options.js";
 import { runDefaultFields } from "../../../src/sdk/run-options.js";
 import type { PlainTaskOptions, RunDefaults, TaskOptions } from "../../../src/sdk/task.js";
@@ -40,7 +40,15 @@ describe("the schemas of options", () => {
   const without = (fields: object, names: readonly string[]): object =>
     Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
   const ofEachRun = ["payload", "delay", "run_at", "labels", "owner", "dedupe"];
-  const otherSpellings = ["job_type", "schedule_time", "cron_expression", "cron", "timezone", "retries", "retry_policy"];
+  const otherSpellings = [
+    "job_type",
+    "schedule_time",
+    "cron_expression",
+    "cron",
+    "timezone",
+    "retries",
+    "retry_policy",
+  ];
 
   it.each<[string, Option<unknown>, object]>([
     ["enqueue", enqueueOptions, without(runFields, ["task", "payload"])],
@@ -57,9 +65,8 @@ describe("the schemas of options", () => {
   ])("of %s have the fields of the API with the same limits", (_name, options, fields) => {
     const wanted = Object.entries(fields) as [string, Schema][];
     expect(Object.keys(options.properties ?? {}).sort()).toEqual(wanted.map(([name]) => camel(name)).sort());
-    for (const [name, field] of wanted) {
-      expect(limitsOf((options.properties?.[camel(name)] ?? {}) as Schema), name).toEqual(wireLimitsOf(field));
-    }
+    const limits = wanted.map(([name]) => [name, limitsOf((options.properties?.[camel(name)] ?? {}) as Schema)]);
+    expect(limits).toEqual(wanted.map(([name, field]) => [name, wireLimitsOf(field)]));
   });
 });
 
@@ -67,7 +74,17 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const keywords = ["enum", "minLength", "minimum", "maximum", "pattern", "minItems", "maxItems", "maxProperties", "const"];
+const keywords = [
+  "enum",
+  "minLength",
+  "minimum",
+  "maximum",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "maxProperties",
+  "const",
+];
 
 /** Texts that are parsed, durations and times, are checked by their parser in place of a length. */
 const isParsed = ({ examples, maxLength, pattern, minLength }: Schema): boolean =>

@@ -5,7 +5,10 @@ const item = (pointer: string, detail: string) => ({ pointer, code: "field_inval
 
 it("a registration that is refused for its tasks names each task and its options as the SDK has them", () => {
   const refusal = taskRefusal([
-    item("/defaults/mail/sla/start_within", "Must not be longer than finish_within, because a run starts before it ends."),
+    item(
+      "/defaults/mail/sla/start_within",
+      "Must not be longer than finish_within, because a run starts before it ends.",
+    ),
     item("/defaults/a~1b/guarantee", "Must be at_least_once."),
     item("/weights/a~1b", "Must be at most 10000, not 20000."),
   ]);
@@ -19,6 +22,8 @@ it("a registration that is refused for its tasks names each task and its options
 });
 
 it("a registration that is refused for another reason is not the fault of a task", () => {
-  expect(taskRefusal([item("/defaults/mail/queue", "Must not be empty."), item("/slots", "Must be at least 1.")])).toBe(null);
+  expect(taskRefusal([item("/defaults/mail/queue", "Must not be empty."), item("/slots", "Must be at least 1.")])).toBe(
+    null,
+  );
   expect(taskRefusal([])).toBe(null);
 });
