@@ -39,9 +39,11 @@ async function importModule(path: string): Promise<object> {
   try {
     return (await import(pathToFileURL(path).href)) as object;
   } catch (error) {
-    if (settingError(error, path) !== null) throw error;
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error });
+    throw (
+      settingError(error, path) ??
+      new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error })
+    );
   }
 }
 
@@ -70,14 +72,15 @@ export function settingError(error: unknown, path: string): CliError | null {
   return new CliError(ExitCode.config, `${callerOf(error) ?? path}: ${error.message}`, { cause: error });
 }
 
-/** The file and line of the call in the user's code, where the stack begins; undefined if it began in this program. */
-function callerOf({ stack = "", message }: Error): string | undefined {
-  const [frame = ""] = stack.slice(stack.indexOf(message) + message.length + 1).split("\n", 1);
-  const [, place = "", line = ""] =
-    /^\s*at (?:.*\()?((?:file:)?[\\/].*|[A-Za-z]:[\\/].*):(\d+):\d+\)?$/.exec(frame) ?? [];
-  if (place === "") return undefined;
-  const path = place.startsWith("file:") ? fileURLToPath(place) : place;
-  return path.startsWith(packages) ? undefined : `${path}:${line}`;
+const stackFrame = /^ +at (?:.*\()?((?:file:)?[\\/].*|[A-Za-z]:[\\/].*):(\d+):\d+\)?$/gm;
+
+/** The file and line of the call in the user's own code; undefined if there is none in the stack. */
+function callerOf({ stack = "" }: Error): string | undefined {
+  for (const [, place = "", line = ""] of stack.matchAll(stackFrame)) {
+    const path = place.startsWith("file:") ? fileURLToPath(place) : place;
+    if (!path.startsWith(packages) && !/[\\/]node_modules[\\/]/.test(path)) return `${path}:${line}`;
+  }
+  return undefined;
 }
 
 export function refuseDuplicates(tasks: readonly Task[], whose: string): void {

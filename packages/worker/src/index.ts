@@ -1,3 +1,4 @@
+export type { TimeInput } from "@carillon/contract/check";
 export { builtInTasks } from "./executors/built-in.js";
 export {
   type CreateExecutors,

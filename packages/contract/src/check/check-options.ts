@@ -38,6 +38,9 @@ export function checkArgument(call: OptionCall, check: () => unknown): void {
   if (findings.size > 0) throw optionsError(findings.items, call);
 }
 
+/** A message has at most this many faults; the items of the error have all. */
+const maxLines = 10;
+
 /** The error for faults that were found, one sentence for each. */
 export function optionsError(
   items: readonly ErrorItem[],
@@ -47,10 +50,9 @@ export function optionsError(
   const texts = items.map((item) => sentenceOf(item, noun));
   const [first] = items;
   const shared = items.every((item) => item.code === first?.code) ? (first?.code ?? "") : "";
+  const lines = [...texts.slice(0, maxLines), ...(texts.length > maxLines ? ["…"] : [])].map((text) => `  - ${text}`);
   const message =
-    texts.length === 1
-      ? `${call}: ${texts[0]}`
-      : [`${call}: ${texts.length} options are wrong.`, ...texts.map((text) => `  - ${text}`)].join("\n");
+    texts.length === 1 ? `${call}: ${texts[0]}` : [`${call}: ${texts.length} options are wrong.`, ...lines].join("\n");
   return new CarillonError(code ?? (isErrorCode(shared) ? shared : "bad_request"), message, { items });
 }
 

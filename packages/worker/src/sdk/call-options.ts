@@ -74,6 +74,7 @@ export const taskOptions = object(
       ...named(["handler", "process", "processor", "execute", "perform", "handle", "fn", "work"], "Write run."),
       ...named(["schema", "input", "validate", "parameters"], "Write payload: a Standard Schema."),
       ...named(["id", "type", "jobtype"], "Write name."),
+      ...named(["defaults"], "Write its members beside name, as the options of task()."),
       ...named(["slots"], "Write weight: the number of slots that a run uses."),
     },
   },

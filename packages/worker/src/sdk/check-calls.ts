@@ -11,8 +11,7 @@ import {
 import { CarillonError } from "@carillon/core";
 import { isTask, scheduleOptions, taskOptions, workerSettings } from "./call-options.js";
 
-/** The checks of each public call: a wrong argument is refused by name before anything is sent or stored. */
-
+/** Checks the task and the options of a call that creates runs. As every check here, it throws before anything is sent or stored. */
 export function checkRunCall(name: string, task: unknown, schema: Option<unknown>, options: unknown): void {
   const call = taskCall(name, task);
   checkOptions(schema, options, schema.type === "array" ? { ...call, noun: "the items" } : call);

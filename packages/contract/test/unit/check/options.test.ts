@@ -107,6 +107,13 @@ describe("the options of a call", () => {
     expect(refusal({ count: 0 }, "config_invalid").code).toBe("config_invalid");
   });
 
+  it("shows the first faults of many, and lists all in the items", () => {
+    const many = option.list(option.whole(1));
+    const check = () => checkOptions(many, Array(50).fill(0), { name: "app.go", noun: "the items" });
+    expect(check).toThrow(/^app\.go\(\): 50 options are wrong\.\n(  - \[\d\] must be at least 1, not 0\.\n){10}  - …$/);
+    expect(check).toThrow(expect.objectContaining({ items: expect.objectContaining({ length: 50 }) }));
+  });
+
   it("counts an undefined option as left out, and accepts objects of any class", () => {
     class Given {
       readonly count = 1;
