@@ -1,17 +1,11 @@
 import { checkOptions, limits, type Option, option, webAddressPattern } from "@carillon/contract/check";
 import type { ClientOptions } from "./transport.js";
 
-const { callable, custom, duration, number, object, required, text, whole } = option;
+const { callable, duration, number, object, required, signal, text, whole } = option;
 
 /** A longer timer would fire at once. */
 const maxTimerMs = 2_147_483_647;
 const timeoutMs = whole(1, maxTimerMs);
-const signal = custom<AbortSignal>(isSignal, "an AbortSignal");
-
-/** By its shape: libraries bring signals of their own. */
-function isSignal(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
-}
 
 export const clientOptions = object(
   {

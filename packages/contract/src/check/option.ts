@@ -87,6 +87,7 @@ export const option = {
   /** A function of any type: the compiler checks its parameters. */
   callable: <Value>(): Option<Value> => custom((value) => typeof value === "function", "a function"),
   custom,
+  signal: custom<AbortSignal>(isSignal, "an AbortSignal"),
   list: <Item>(
     items: Option<Item>,
     rules: Pick<RequestSchema, "minItems" | "maxItems" | "examples"> = {},
@@ -104,6 +105,11 @@ export const option = {
   },
   required: <Value>(schema: Option<Value>): Option<Value> & RequiredMark => ({ ...schema, isRequired: true }),
 } as const;
+
+/** By its shape: libraries bring signals of their own. */
+function isSignal(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
+}
 
 /** A value that is recognised by a function; `kind` says what it must be. */
 function custom<Value>(isValid: (value: unknown) => boolean, kind: string): Option<Value> {

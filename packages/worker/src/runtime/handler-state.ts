@@ -141,7 +141,7 @@ export class HandlerState {
 /** While another run executes the same `once`, this one is snoozed for so long. */
 const busyDelayMs: DurationMs = 5_000;
 
-const onceOptions = option.object({ keepMs: option.number(1, noteLimits.maxOnceKeepMs) });
+export const onceOptions = option.object({ keepMs: option.number(1, noteLimits.maxOnceKeepMs) });
 
 /** Throws a NonRetryableError for wrong options: a retry would pass the same. */
 export function checkOnceOptions(key: string, options: OnceOptions): void {

@@ -1,7 +1,18 @@
 import { operations } from "@carillon/contract";
 import type { Option, OptionValue } from "@carillon/contract/check";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import type { EnqueueItem, EnqueueOptions, ScheduleOptions, WorkerSettings } from "../../../src/index.js";
+import type { followOptions } from "../../../src/executors/follow-work.js";
+import type { textRules } from "../../../src/executors/payload-reader.js";
+import type {
+  EnqueueItem,
+  EnqueueOptions,
+  FollowOptions,
+  OnceOptions,
+  ScheduleOptions,
+  TextRules,
+  WorkerSettings,
+} from "../../../src/index.js";
+import type { onceOptions } from "../../../src/runtime/handler-state.js";
 import {
   type enqueueItems,
   enqueueOptions,
@@ -23,6 +34,9 @@ describe("the schemas of options", () => {
     expectTypeOf<OptionValue<typeof scheduleOptions>>().toEqualTypeOf<Plain<ScheduleOptions<unknown>>>();
     expectTypeOf<OptionValue<typeof workerSettings>>().toEqualTypeOf<Plain<WorkerSettings>>();
     expectTypeOf<Defaults>().toEqualTypeOf<Plain<RunDefaults>>();
+    expectTypeOf<OptionValue<typeof textRules>>().toEqualTypeOf<Plain<TextRules>>();
+    expectTypeOf<OptionValue<typeof followOptions>>().toEqualTypeOf<Plain<FollowOptions>>();
+    expectTypeOf<OptionValue<typeof onceOptions>>().toEqualTypeOf<Plain<OnceOptions>>();
     // The compiler requires the payload of an item, and null or undefined are payloads at run time.
     expectTypeOf<Plain<Omit<OptionValue<typeof enqueueItems>[number], "payload">>>().toEqualTypeOf<
       Plain<Omit<EnqueueItem<unknown>, "payload">>
