@@ -7,9 +7,16 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 
 /** Tests load the sources of every workspace package, never a stale build. Only tests that spawn processes use the build. */
 const packages = readdirSync(`${root}packages`).filter((dir) => existsSync(`${root}packages/${dir}/package.json`));
-const sources = packages.map((dir) => {
-  const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as { name: string };
-  return { find: new RegExp(`^${manifest.name}$`), replacement: `${root}packages/${dir}/src/index.ts` };
+const sources = packages.flatMap((dir) => {
+  const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as {
+    name: string;
+    exports: Readonly<Record<string, string | { readonly default: string }>>;
+  };
+  return Object.entries(manifest.exports).flatMap(([path, target]) => {
+    if (typeof target === "string") return [];
+    const source = target.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+    return { find: new RegExp(`^${manifest.name}${path.slice(1)}$`), replacement: `${root}packages/${dir}/${source}` };
+  });
 });
 const tools = ["express"].map((name) => ({
   find: new RegExp(`^${name}$`),

@@ -42,6 +42,7 @@ export {
   type TaskInput,
   type TaskOutput,
   type TaskReference,
+  type TimeInput,
   type UpstreamRun,
   type WorkerSettings,
 } from "@carillon/worker";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { systemSoon } from "@carillon/core";
-import { type Task, type TaskDefinition, workerTask } from "@carillon/worker";
+import { isTask, type Task, task as defineTask, workerTask } from "@carillon/worker";
 import { CliError, ExitCode, usageError } from "./exit-codes.js";
 
 /**
@@ -13,7 +13,11 @@ import { CliError, ExitCode, usageError } from "./exit-codes.js";
 export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
   const path = tasksPath(entry, cwd);
   if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
-  const tasks = tasksIn(await importModule(path));
+  const tasks = await importModule(path)
+    .then(tasksIn)
+    .catch((error: unknown) => {
+      throw settingError(error, path) ?? error;
+    });
   if (tasks.length === 0) {
     throw usageError(
       `${path} exports no tasks. A task is an object with a name and a function run, such as\n` +
@@ -36,7 +40,10 @@ async function importModule(path: string): Promise<object> {
     return (await import(pathToFileURL(path).href)) as object;
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error });
+    throw (
+      settingError(error, path) ??
+      new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error })
+    );
   }
 }
 
@@ -50,16 +57,30 @@ function tasksIn(exported: object): Task[] {
   return [...found].map(taskOf).filter((task) => task !== null);
 }
 
-/** What `task()` made, or an object with a name and a function `run`. */
+/** What `task()` made, or an object with a name and a function `run`, which has the same options. */
 function taskOf(value: unknown): Task | null {
   if (typeof value !== "object" || value === null || !("name" in value)) return null;
   if (typeof value.name !== "string" || value.name === "") return null;
-  if (isDefinition(value)) return workerTask(value, systemSoon);
-  return "run" in value && typeof value.run === "function" ? (value as Task) : null;
+  if (isTask(value)) return workerTask(value, systemSoon);
+  return "run" in value && typeof value.run === "function" ? workerTask(defineTask(value as never), systemSoon) : null;
 }
 
-function isDefinition(value: object): value is TaskDefinition<never, unknown> {
-  return "handler" in value && typeof value.handler === "object" && "schema" in value && "defaults" in value;
+/** The error of a task with a wrong option, with its place; null for any other error. The module may use its own copy of the SDK. */
+export function settingError(error: unknown, path: string): CliError | null {
+  if (!(error instanceof Error) || error.name !== "CarillonError") return null;
+  if (!("code" in error) || error.code !== "config_invalid") return null;
+  return new CliError(ExitCode.config, `${callerOf(error) ?? path}: ${error.message}`, { cause: error });
+}
+
+const stackFrame = /^ +at (?:.*\()?((?:file:)?[\\/].*|[A-Za-z]:[\\/].*):(\d+):\d+\)?$/gm;
+
+/** The file and line of the call in the user's own code; undefined if there is none in the stack. */
+function callerOf({ stack = "" }: Error): string | undefined {
+  for (const [, place = "", line = ""] of stack.matchAll(stackFrame)) {
+    const path = place.startsWith("file:") ? fileURLToPath(place) : place;
+    if (!path.startsWith(packages) && !/[\\/]node_modules[\\/]/.test(path)) return `${path}:${line}`;
+  }
+  return undefined;
 }
 
 export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
@@ -67,6 +88,9 @@ export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined) throw usageError(`${whose} has two tasks named ${JSON.stringify(double)}.`);
 }
+
+/** The folder of this package, and of its neighbours. */
+const packages = fileURLToPath(new URL("../..", import.meta.url));
 
 interface Loader {
   readonly register: () => unknown;

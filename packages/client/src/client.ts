@@ -8,9 +8,11 @@ import type {
   RunLog,
   RunLogQuery,
 } from "@carillon/contract";
+import { checkOptions } from "@carillon/contract/check";
 import { type EventCalls, eventCalls } from "./events.js";
 import { type MethodOf, methodOf, type MethodsOf, methodsOf, type OptionsOf, type Route } from "./methods.js";
 import { routes } from "./generated/routes.js";
+import { clientOptions } from "./options.js";
 import { type CallOptions, type ClientOptions, createOpenStream, createTransport } from "./transport.js";
 
 /** A job by its id, or by its key written @key. */
@@ -56,6 +58,7 @@ export interface Client extends Omit<Calls, "jobs" | "runs"> {
 }
 
 export function createClient(options: ClientOptions): Client {
+  checkOptions(clientOptions, options, { name: "createClient", code: "config_invalid" });
   const call = createTransport(options);
   const table: RouteTable = routes;
   const calls = Object.fromEntries(

@@ -1,5 +1,7 @@
 import type { Event, EventQuery, EventReset, operations } from "@carillon/contract";
+import { checkOptions } from "@carillon/contract/check";
 import { ApiError } from "./errors.js";
+import { followOptions } from "./options.js";
 import { type OpenStream, quotaWait } from "./transport.js";
 
 /** An event, or the notice that the stream may have missed some. */
@@ -23,7 +25,9 @@ const maxQuotaWaitMs = 60_000;
 
 export function eventCalls(open: OpenStream): EventCalls {
   return {
-    async *follow(query = {}, { signal, sleep } = {}) {
+    async *follow(query = {}, options = {}) {
+      checkOptions(followOptions, options, { name: "events.follow" });
+      const { signal, sleep } = options;
       let lastId: string | undefined;
       let pauseMs = firstPauseMs;
       let wasOpen = false;

@@ -9,6 +9,7 @@ export {
 } from "./client.js";
 export { ApiError, type ApiErrorCode, problemError, ServerUnreachable } from "./errors.js";
 export type { EventCalls, EventNews, FollowOptions } from "./events.js";
+export { clientOptions } from "./options.js";
 export type { CallOptions, ClientOptions } from "./transport.js";
 export type { Job, JobCreate, RetryRequest, Run, RunCreate, TaskDefaults } from "@carillon/contract";
 export type {

@@ -1,4 +1,5 @@
 import type { AnswerOf, BodyOf, Operation, OperationId, operations, QueryOf } from "@carillon/contract";
+import { checkCallOptions } from "./options.js";
 import type { CallOptions, HttpQuery, Transport } from "./transport.js";
 
 /** What a method of the client must know of its operation at run time. */
@@ -77,12 +78,14 @@ export function methodsOf<Group extends Routes>(group: Group, call: Transport): 
 
 export function methodOf<Of extends Route>(route: Of, call: Transport): MethodOf<Of["id"]> {
   const [method, template] = partsOf(route.call);
-  const send = (...given: unknown[]) => {
-    const left = [...given];
+  const send = (...args: unknown[]) => {
+    const left = [...args];
     const path = template.replaceAll(/\{\w+\}/g, () => segment(String(left.shift())));
     const body = route.body && bodyOf(route.body, left.shift());
     const query = route.query && (left.shift() as HttpQuery);
-    const { wait, ...options } = (left.shift() ?? {}) as CallOptions & WaitOption;
+    const given = left.shift();
+    if (given !== undefined) checkCallOptions(route, given);
+    const { wait, ...options } = (given ?? {}) as CallOptions & WaitOption;
     return call({
       ...options,
       method,

@@ -45,6 +45,9 @@ export const limits = {
   findings: 100,
 } as const;
 
+/** For the times in a run's policies. At most a year: work that takes longer is a service, not a run. */
+export const policyTimeBounds = { minMs: 1, maxMs: 366 * 86_400_000 } as const;
+
 /** Bounds of the worker protocol. */
 export const workerLimits = {
   namespaces: 100,

@@ -155,9 +155,6 @@ export function readInstant(text: string | undefined, pointer: string, findings:
   return text === undefined ? undefined : findings.attempt(pointer, () => parseInstant(text));
 }
 
-/** For the times in a run's policies. At most a year: work that takes longer is a service, not a run. */
-export const policyTimeBounds = { minMs: 1, maxMs: 366 * 86_400_000 };
-
 /** The text of a duration that may be absent. */
 export function durationText(durationMs: DurationMs | undefined): string | undefined {
   return durationMs === undefined ? undefined : formatDuration(durationMs);

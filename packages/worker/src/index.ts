@@ -1,3 +1,4 @@
+export type { TimeInput } from "@carillon/contract/check";
 export { builtInTasks } from "./executors/built-in.js";
 export {
   type CreateExecutors,
@@ -45,8 +46,12 @@ export type {
   TaskReference,
   WorkerSettings,
 } from "./sdk/app.js";
+export { enqueueItems, isTask, taskListOption, testEnqueueOptions, transactionOptions } from "./sdk/call-options.js";
+export { checkRunCall, checkScheduleCall, checkTime, checkWorkerSettings } from "./sdk/check-calls.js";
 export { carillon, RemoteApp, serverFromEnvironment } from "./sdk/carillon.js";
 export { jobRequest, payloadJson, runRequest, wireDefaults } from "./sdk/requests.js";
+export { taskRefusal } from "./sdk/task-refusal.js";
+export { task } from "./sdk/define-task.js";
 export { LogThrottle } from "./sdk/stderr-reporter.js";
 export {
   type BatchItem,
@@ -55,7 +60,6 @@ export {
   type RetryOptions,
   type RunDefaults,
   type StandardSchema,
-  task,
   type TaskDefinition,
   type TaskInput,
   type TaskOutput,
@@ -64,5 +68,6 @@ export { WorkerGroup, type WorkerGroupOptions } from "./sdk/worker-group.js";
 export { workerTask } from "./sdk/worker-task.js";
 export { activeTraceParent, beginSpan, enqueueTraced, type OpenSpan } from "./trace/span.js";
 export { mainLoopHeartbeat, type StartHeartbeat } from "./transport/http/heartbeat.js";
+export { ServerRefused } from "./transport/http/server-calls.js";
 export { HttpTransport, type HttpTransportOptions } from "./transport/http/http-transport.js";
 export { type LocalGateway, LocalTransport } from "./transport/local-transport.js";

@@ -1,8 +1,9 @@
-import type { ClientOptions } from "@carillon/client";
+import { type ClientOptions, clientOptions } from "@carillon/client";
+import { checkOptions, type Option } from "@carillon/contract/check";
 import { CarillonError } from "@carillon/core";
 import { RemoteApp, serverFromEnvironment } from "@carillon/worker";
 import { LibraryApp } from "./library-app.js";
-import type { LibraryOptions } from "./library-options.js";
+import { type LibraryOptions, libraryOptions } from "./library-options.js";
 
 /** An app over a server by its URL, or with the engine inside this process over a database. Without options, the environment decides. */
 export function carillon(options: ClientOptions): RemoteApp;
@@ -13,10 +14,19 @@ export function carillon(options: ClientOptions | LibraryOptions = fromEnvironme
   return "url" in options && options.url ? new RemoteApp(options) : new LibraryApp(options);
 }
 
+/** Where no place is given, its name may be misspelt. */
+const anyOptions: Option<unknown> = {
+  ...libraryOptions,
+  properties: { ...clientOptions.properties, ...libraryOptions.properties },
+  hints: { ...clientOptions.hints, ...libraryOptions.hints },
+};
+
 const places = ["url", "databaseUrl", "pool", "dataDir"] as const;
 
 /** Exactly one of them must be set. An unset environment variable is the usual reason for none, so the error names it. */
 function refuseUnclear(options: Partial<Record<(typeof places)[number], unknown>>): void {
+  if (typeof options !== "object" || options === null)
+    throw new CarillonError("config_invalid", 'carillon() takes an object, such as { url: "http://127.0.0.1:8023" }.');
   const [first, second] = places.filter((name) => Boolean(options[name]));
   if (first !== undefined && second === undefined) return;
   const named = places.find((name) => name in options);
@@ -27,6 +37,7 @@ function refuseUnclear(options: Partial<Record<(typeof places)[number], unknown>
       `The option ${named} is ${what}. Is the environment variable that it comes from set?`,
     );
   }
+  if (first === undefined) checkOptions(anyOptions, options, { name: "carillon", code: "config_invalid" });
   throw new CarillonError(
     "config_invalid",
     "Give exactly one of url (a server) and databaseUrl, pool and dataDir (a database).",

@@ -1,4 +1,5 @@
 import { CarillonError, type EnqueueSpec, type Instant, formatId, runEndEvents, systemTimers } from "@carillon/core";
+import { shown as shownValue, type TimeInput } from "@carillon/contract/check";
 import type { Engine, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
@@ -12,8 +13,14 @@ import {
   type TaskReference,
   WorkerGroup,
   type WorkerSettings,
+  checkRunCall,
+  checkScheduleCall,
+  checkTime,
+  checkWorkerSettings,
+  enqueueItems,
   enqueueTraced,
   jobRequest,
+  transactionOptions,
 } from "@carillon/worker";
 import {
   type AppEvent,
@@ -24,7 +31,7 @@ import {
   type SourceEvent,
 } from "./app-events.js";
 import type { RunningEngine } from "./library-engine.js";
-import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
+import { type LibraryOptions, checkLibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
 
 export interface TransactionOptions {
   /** A client of `pg` with an open transaction, or any object that sends a statement with its values in one. */
@@ -43,6 +50,7 @@ export class LibraryApp implements Producer {
   #stopping: Promise<void> | null = null;
 
   constructor(options: LibraryOptions) {
+    checkLibraryOptions(options);
     this.#options = options;
     this.#namespace = options.namespace ?? defaultNamespace;
   }
@@ -58,6 +66,7 @@ export class LibraryApp implements Producer {
     payload: Input,
     options: EnqueueOptions & TransactionOptions = {},
   ): Promise<Enqueued> {
+    checkRunCall("app.enqueue", task, transactionOptions, options);
     const { engine, specs } = await this.#start();
     const { tx, notify = false, ...rest } = options;
     const read = specs.read(task, payload, rest);
@@ -71,6 +80,7 @@ export class LibraryApp implements Producer {
   }
 
   async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
+    checkRunCall("app.enqueueMany", task, enqueueItems, items);
     const { engine, specs } = await this.#start();
     const read: EnqueueSpec[] = [];
     for (const { payload, ...options } of items) {
@@ -85,6 +95,7 @@ export class LibraryApp implements Producer {
   }
 
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
+    checkScheduleCall("app.schedule", { task, key }, options);
     const { engine, readJob } = await this.#start();
     const request = { ...(await jobRequest(task, options)), key };
     const { job, created } = await engine.jobs.upsert(
@@ -97,11 +108,13 @@ export class LibraryApp implements Producer {
     return { id: formatId("job", job.id), isNew: created, nextRunAt };
   }
 
-  addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued> {
+  async addJob<Input>(task: TaskReference<Input>, time: TimeInput, payload: Input): Promise<Enqueued> {
+    checkTime("app.addJob", task, time);
     return this.enqueue(task, payload, { runAt: time });
   }
 
   worker(settings: WorkerSettings): AppWorker {
+    checkWorkerSettings("app.worker", settings);
     if (isEnqueueOnly(this.#options)) {
       throw new CarillonError("config_invalid", 'This app only enqueues. Give it the role "work" to run tasks.');
     }
@@ -122,6 +135,7 @@ export class LibraryApp implements Producer {
 
   /** Runs the due runs of these tasks, and the runs that they enqueue, until none is left; returns how many ended. */
   async runOnce(settings: WorkerSettings): Promise<number> {
+    checkWorkerSettings("app.runOnce", settings);
     const worker = this.worker({ ...settings, signals: false });
     const { engine, database } = await this.#start();
     const tasks = settings.tasks.map(({ name }) => name);
@@ -143,6 +157,11 @@ export class LibraryApp implements Producer {
   /** Calls the listener for each event of this type, or of these types. Returns a function that removes the listener. */
   on<Type extends AppEventType>(types: Type | readonly Type[], listener: AppListener<Type>): () => void {
     const wanted = checkEventTypes(types);
+    if (typeof listener !== "function")
+      throw new CarillonError(
+        "config_invalid",
+        `app.on(): the listener must be a function, not ${shownValue(listener)}.`,
+      );
     const added = listener as (event: AppEvent) => void;
     for (const type of wanted) {
       const listeners = this.#listeners.get(type) ?? new Set();

@@ -36,6 +36,7 @@ import {
   type TaskReference,
   runRequest,
   payloadJson,
+  taskRefusal,
   wireDefaults,
 } from "@carillon/worker";
 import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
@@ -127,7 +128,11 @@ async function startOver(
 
 function checkTask({ name, defaults }: TaskDefinition<never, unknown>): void {
   const worker = { name: "library", queues: ["default"], tasks: [name], slots: 1 };
-  readRegistration({ ...worker, defaults: { [name]: wireDefaults(defaults) } });
+  try {
+    readRegistration({ ...worker, defaults: { [name]: wireDefaults(defaults) } });
+  } catch (error) {
+    throw (error instanceof CarillonError && taskRefusal(error.items)) || error;
+  }
 }
 
 /** The spec of a task for runs without options, and the defaults that it was made with. */

@@ -1,3 +1,4 @@
+import { checkOptions, option } from "@carillon/contract/check";
 import type { DatabaseOptions } from "@carillon/engine";
 
 export type Role = "enqueue" | "schedule" | "work";
@@ -18,6 +19,45 @@ export interface LibraryOptions {
   /** Whether the start creates the schema and brings it up to date; true by default. */
   readonly migrate?: boolean;
   readonly namespace?: string;
+}
+
+const { custom, flag, list, object, oneOf, text, whole } = option;
+
+export const libraryOptions = object(
+  {
+    databaseUrl: text(),
+    dataDir: text(),
+    pool: custom<NonNullable<DatabaseOptions["pool"]>>(isPool, "a pool of pg"),
+    schema: text({ minLength: 1 }),
+    connections: whole(1, 10_000),
+    roles: list(oneOf(["enqueue", "schedule", "work"]), { minItems: 1, examples: [["enqueue"]] }),
+    migrate: flag,
+    namespace: text({ minLength: 1 }),
+  },
+  {
+    title: "LibraryOptions",
+    examples: [{ databaseUrl: "postgres://me@localhost/app" }],
+    hints: {
+      connectionstring: "Write databaseUrl.",
+      connection: "Write databaseUrl, or pool.",
+      database: "Write databaseUrl.",
+      postgresurl: "Write databaseUrl.",
+      max: "Write connections.",
+      poolsize: "Write connections.",
+      maxconnections: "Write connections.",
+      role: 'Write roles: ["enqueue"].',
+      token: "It belongs to an app over a server: carillon({ url, token }).",
+    },
+  },
+);
+
+function isPool(value: unknown): boolean {
+  const { query, connect } = (value ?? {}) as { readonly query?: unknown; readonly connect?: unknown };
+  return typeof query === "function" && typeof connect === "function";
+}
+
+export function checkLibraryOptions(options: unknown): void {
+  checkOptions(libraryOptions, options, { name: "carillon", code: "config_invalid" });
 }
 
 export const defaultNamespace = "default";

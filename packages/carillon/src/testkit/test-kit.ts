@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
+import { checkArgument, checkOptions, instantOf, shown, type TimeInput } from "@carillon/contract/check";
 import {
   type Assignment,
+  CarillonError,
   type DurationMs,
   type Instant,
   ManualClock,
@@ -24,11 +26,15 @@ import {
   type Task,
   type TaskDefinition,
   type UpstreamRun,
+  checkRunCall,
+  checkScheduleCall,
   jobRequest,
   runAttempt,
   runRequest,
+  testEnqueueOptions,
   workerTask,
 } from "@carillon/worker";
+import { testKitOptions, testRunOptions } from "./options.js";
 import { MemoryHandlerState, type TestLine, type TestProgress } from "./handler-state.js";
 
 interface Working {
@@ -59,8 +65,9 @@ export class TestKit {
   #failure: unknown = null;
 
   constructor(options: TestKitOptions) {
+    checkOptions(testKitOptions, options, { name: "new TestKit", code: "config_invalid" });
     this.#options = options;
-    this.#clock = new ManualClock((options.now ?? defaultNow).getTime());
+    this.#clock = new ManualClock(instantOf(options.now ?? defaultNow));
     const now = (): Instant => this.#clock.now();
     this.#notes = new MemoryHandlerState(now);
     this.#tasks = new Map(options.tasks.map((task) => [task.name, workerTask(task, systemSoon)]));
@@ -86,6 +93,7 @@ export class TestKit {
     key: string,
     options: ScheduleOptions<Input>,
   ): Promise<string> {
+    checkScheduleCall("kit.schedule", { task, key }, options);
     const request = { ...(await jobRequest(task, options)), key };
     return formatId("job", this.#schedule.add(normaliseJobRequest(request, { now: this.#clock.now() }).spec));
   }
@@ -96,6 +104,7 @@ export class TestKit {
     payload: Input,
     options: Omit<EnqueueOptions, "dedupe"> = {},
   ): Promise<string> {
+    checkRunCall("kit.enqueue", task, testEnqueueOptions, options);
     return formatId("run", await this.#add(task, payload, options));
   }
 
@@ -109,8 +118,10 @@ export class TestKit {
   async run<Input>(
     task: TaskDefinition<Input, unknown>,
     payload: Input,
-    { upstream = [] }: TestRunOptions = {},
+    options: TestRunOptions = {},
   ): Promise<TestRun> {
+    checkRunCall("kit.run", task, testRunOptions, options);
+    const { upstream = [] } = options;
     const added = await this.#add(task, payload, {});
     this.#notes.follow(added, upstreamJson(upstream, this.#clock.now()));
     const id = formatId("run", added);
@@ -128,17 +139,18 @@ export class TestKit {
   async sleep(duration: string | DurationMs): Promise<void> {
     const place = this.#place.getStore();
     if (place !== undefined) place.sleeping++;
-    await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, msOf(duration)));
+    await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, msOf("kit.sleep", duration)));
     if (place !== undefined) place.sleeping--;
   }
 
   /** Moves the clock forward. Everything due on the way happens at its time, one after the other. */
   async advance(duration: string | DurationMs): Promise<void> {
-    await this.advanceTo(new Date(this.#clock.now() + msOf(duration)));
+    await this.advanceTo(new Date(this.#clock.now() + msOf("kit.advance", duration)));
   }
 
-  async advanceTo(when: Date): Promise<void> {
-    const until = when.getTime();
+  async advanceTo(when: TimeInput): Promise<void> {
+    checkArgument({ name: "kit.advanceTo", noun: "the time" }, () => instantOf(when));
+    const until = instantOf(when);
     for (;;) {
       await this.#work();
       const next = Math.min(this.#schedule.nextAt, until);
@@ -245,8 +257,13 @@ export class TestKit {
   }
 }
 
-function msOf(duration: string | DurationMs): DurationMs {
-  return typeof duration === "string" ? parseDuration(duration) : duration;
+function msOf(name: string, duration: string | DurationMs): DurationMs {
+  if (Number.isFinite(duration) && Number(duration) >= 0) return Number(duration);
+  checkArgument({ name, noun: "the duration" }, () => {
+    if (typeof duration === "string") return parseDuration(duration);
+    throw new CarillonError("duration_invalid", `Must be text such as "1h", or milliseconds, not ${shown(duration)}.`);
+  });
+  return parseDuration(String(duration));
 }
 
 /** The assignment that a worker would get for a virtual run, after so many attempts and claims. */
@@ -288,7 +305,7 @@ export interface TestKitOptions {
   /** The tasks that runs call. */
   readonly tasks: readonly TaskDefinition<never, unknown>[];
   /** The clock's first time; 2030-01-01T00:00:00Z by default. */
-  readonly now?: Date;
+  readonly now?: TimeInput;
   /** From 0 to 1, for the jitter of retries; always the middle by default, so that a test sees the same each time. */
   readonly random?: () => number;
   /** How long a handler may wait for something that is not the kit's clock, in real time; 5 s by default. */

@@ -1,15 +1,15 @@
 import { hostname } from "node:os";
 import { present } from "@carillon/core";
 import type { Config } from "@carillon/server";
-import { type Task, workerTimers } from "@carillon/worker";
+import { ServerRefused, type Task, taskRefusal, workerTimers } from "@carillon/worker";
 import { serverAddress, serverUrls, withServerAddress } from "../client.js";
 import { type CommandBody, flagOption, type Invocation, textOption } from "../command.js";
 import { configOf, withConfigFlags } from "../config-flags.js";
-import { usageError } from "../exit-codes.js";
+import { CliError, exitCodeOfStatus, usageError } from "../exit-codes.js";
 import { label, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
 import { executorChoice, loadExecutors, withExecutorFlags } from "../load-executors.js";
-import { loadTasks, refuseDuplicates } from "../load-tasks.js";
+import { loadTasks, refuseDuplicates, settingError, tasksPath } from "../load-tasks.js";
 import { maxSlots, queueSlots, runWorkerProcess } from "../worker-process.js";
 
 const defaultSlots = 10;
@@ -53,7 +53,7 @@ that do not end soon are given back without a spent attempt. CARILLON_TOKEN, or 
     const { config } = configOf(io, invocation);
     const tasks = await tasksOf(io, invocation, { config, serverUrl: urls[0] ?? null });
     const namespaces = textOption(invocation, "namespaces")?.split(",");
-    return runWorkerProcess(io, {
+    const running = runWorkerProcess(io, {
       urls,
       groups,
       config,
@@ -64,8 +64,19 @@ that do not end soon are given back without a spent attempt. CARILLON_TOKEN, or 
       ...present({ token, namespace }),
       ...(namespaces !== undefined && { namespaces: namespaces.map((one) => one.trim()) }),
     });
+    return running.catch((error: unknown) => {
+      throw refusal(error, io, invocation);
+    });
   },
 };
+
+/** The server refused the worker: because of an option of its tasks, or as it refuses any call. */
+function refusal(error: unknown, io: Io, { args: [entry] }: Invocation): unknown {
+  if (!(error instanceof ServerRefused)) return error;
+  const wrongTask = taskRefusal(error.items);
+  if (wrongTask === null) return new CliError(exitCodeOfStatus(error.status), error.message, { cause: error });
+  return entry === undefined ? wrongTask : (settingError(wrongTask, tasksPath(entry, io.cwd)) ?? wrongTask);
+}
 
 interface Surroundings {
   readonly config: Config;

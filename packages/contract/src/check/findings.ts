@@ -9,8 +9,12 @@ export function pointerTo(parent: string, member: string | number): string {
 /** A value for a message: short, on one line. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(value) ?? "nothing";
+  if (typeof value === "object" && value !== null) {
+    const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+    return kind === "Object" ? "an object" : `a ${kind}`;
+  }
+  if (typeof value === "function") return "a function";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
 }
 
@@ -28,6 +32,10 @@ export class Findings {
 
   get size(): number {
     return this.#items.length;
+  }
+
+  get items(): readonly ErrorItem[] {
+    return this.#items;
   }
 
   /** A part inside had a fault and was left out, so the rest may be faulty only because of the gap. */

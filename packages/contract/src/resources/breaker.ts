@@ -1,13 +1,12 @@
 import { askedOf, type BreakerPolicy, formatDuration, type RunPolicy } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { limits, namePattern } from "../bounds.js";
+import { limits, namePattern, policyTimeBounds } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import {
   Count,
   DurationText,
   nullable,
   object,
-  policyTimeBounds,
   readDuration,
   stringEnum,
   Text,

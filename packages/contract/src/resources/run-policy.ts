@@ -10,7 +10,7 @@ import {
   type Sla as CoreSla,
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
-import { limits, printablePattern, searchPathPattern } from "../bounds.js";
+import { limits, policyTimeBounds, printablePattern, searchPathPattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import {
   durationText,
@@ -20,7 +20,6 @@ import {
   object,
   OwnerName,
   type Placed,
-  policyTimeBounds,
   readDuration,
   stringEnum,
   WholeNumber,

@@ -1,3 +1,4 @@
+import { checkOptions, option } from "@carillon/contract/check";
 import type { DurationMs } from "@carillon/core";
 import { RunStoppedError } from "../runtime/errors.js";
 import { wait, type WorkerTimers } from "../runtime/timers.js";
@@ -18,6 +19,19 @@ export interface FollowOptions {
   readonly everyMs: DurationMs;
 }
 
+const { custom, number, object, required, signal: signalOption } = option;
+
+const timersOption = custom<FollowOptions["timers"]>(
+  (value) => typeof value === "object" && value !== null && "setTimeout" in value && "clearTimeout" in value,
+  "an object with setTimeout and clearTimeout",
+);
+
+export const followOptions = object({
+  signal: required(signalOption),
+  timers: required(timersOption),
+  everyMs: required(number(0)),
+});
+
 /** How many polls may fail in a row: the other system may be unavailable for a moment. */
 const maxFailedPolls = 10;
 const stopTimeoutMs: DurationMs = 30_000;
@@ -27,6 +41,7 @@ const stopTimeoutMs: DurationMs = 30_000;
  * loses the run, the work goes on, and the worker that gets the next attempt adopts it.
  */
 export async function followWork<End>(work: RemoteWork<End>, options: FollowOptions): Promise<End> {
+  checkOptions(followOptions, options, { name: "followWork" });
   const { signal, timers, everyMs } = options;
   try {
     await work.begin(signal);

@@ -1,3 +1,4 @@
+import { checkOptions, option } from "@carillon/contract/check";
 import { CarillonError, type DurationMs, isObject, parseDuration, similarWord } from "@carillon/core";
 import { NonRetryableError } from "../runtime/errors.js";
 import type { PayloadFault } from "./executor.js";
@@ -21,6 +22,12 @@ export interface TextRules {
   /** The pattern in words, for messages. */
   readonly words?: string;
 }
+
+export const textRules = option.object({
+  max: option.whole(0),
+  pattern: option.custom<RegExp>((value) => value instanceof RegExp, "a regular expression"),
+  words: option.text(),
+});
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -54,7 +61,9 @@ export class PayloadReader {
     return this.has(name) ? this.#fields[name] : undefined;
   }
 
-  text(name: string, { max = maxTextLength, pattern, words }: TextRules = {}): string | undefined {
+  text(name: string, rules: TextRules = {}): string | undefined {
+    checkOptions(textRules, rules, { name: "PayloadReader.text", subject: name });
+    const { max = maxTextLength, pattern, words } = rules;
     const value = this.#typed(name, "string", "a text") as string | undefined;
     if (value === undefined) return undefined;
     if (value.length > max) return this.#wrong(name, `must have at most ${max} characters`);

@@ -13,7 +13,7 @@ import {
 } from "@carillon/core";
 import { beginSpan, isTraced, noSpan, type OpenSpan, type TraceHeaders } from "../trace/span.js";
 import { AwaitCallbackError, errorOutcome, NonRetryableError, RunStoppedError, type StopReason } from "./errors.js";
-import { HandlerState, RecordedSteps } from "./handler-state.js";
+import { checkOnceOptions, HandlerState, RecordedSteps } from "./handler-state.js";
 import { StateSender } from "./reporter.js";
 import { StopSignal } from "./stop-signal.js";
 import type { Callback, Checkpoint, OnceOptions, Task, TaskContext, TaskLog, UpstreamRun, Work } from "./task.js";
@@ -273,8 +273,10 @@ class RunContext implements TaskContext {
   }
 
   get once(): TaskContext["once"] {
-    return <Result>(key: string, work: Work<Result>, { keepMs = noteLimits.onceKeepMs }: OnceOptions = {}) =>
-      this.#steps.once(key, work, keepMs) as Promise<Result>;
+    return async <Result>(key: string, work: Work<Result>, options: OnceOptions = {}) => {
+      checkOnceOptions(key, options);
+      return (await this.#steps.once(key, work, options.keepMs ?? noteLimits.onceKeepMs)) as Result;
+    };
   }
 
   get previousSuccess(): TaskContext["previousSuccess"] {

@@ -1,3 +1,4 @@
+import { checkOptions, option } from "@carillon/contract/check";
 import {
   type Assignment,
   type DurationMs,
@@ -11,7 +12,7 @@ import {
 import { NonRetryableError, RunStoppedError, SnoozeError } from "./errors.js";
 import type { StateSender } from "./reporter.js";
 import type { StopSignal } from "./stop-signal.js";
-import type { Work } from "./task.js";
+import type { OnceOptions, Work } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
 
 const progressIntervalMs: DurationMs = 1_000;
@@ -140,6 +141,17 @@ export class HandlerState {
 /** While another run executes the same `once`, this one is snoozed for so long. */
 const busyDelayMs: DurationMs = 5_000;
 
+export const onceOptions = option.object({ keepMs: option.number(1, noteLimits.maxOnceKeepMs) });
+
+/** Throws a NonRetryableError for wrong options: a retry would pass the same. */
+export function checkOnceOptions(key: string, options: OnceOptions): void {
+  try {
+    checkOptions(onceOptions, options, { name: "ctx.once", subject: key });
+  } catch (error) {
+    throw new NonRetryableError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
 /** `step` and `once`: parts of a run whose recorded result is reused. Concurrent calls of the same name share one outcome. */
 export class RecordedSteps {
   readonly #state: HandlerState;
@@ -163,9 +175,6 @@ export class RecordedSteps {
 
   async once(key: string, work: Work<unknown>, keepMs: DurationMs): Promise<unknown> {
     checkName("the key of a once", key);
-    if (!(keepMs > 0 && keepMs <= noteLimits.maxOnceKeepMs)) {
-      throw new NonRetryableError(`the result of a once is kept for up to ${noteLimits.maxOnceKeepMs} ms`);
-    }
     return share(this.#onces, key, () => this.#once(key, work, keepMs));
   }
 

@@ -1,5 +1,5 @@
-import type { JobCreate } from "@carillon/client";
-import type { DedupeAction } from "@carillon/core";
+import type { TimeInput } from "@carillon/contract/check";
+import type { DedupeAction, MisfirePolicy, OverlapPolicy } from "@carillon/core";
 import type { WorkerEvent } from "../runtime/worker.js";
 import type { RunDefaults, TaskDefinition } from "./task.js";
 
@@ -10,7 +10,7 @@ export interface EnqueueOptions extends RunDefaults {
   /** How long the run waits before it may start, such as "3d". */
   readonly delay?: string;
   /** When the run may start; at once if neither this nor `delay` is given. */
-  readonly runAt?: Date;
+  readonly runAt?: TimeInput;
   readonly labels?: Readonly<Record<string, string>>;
   readonly owner?: string;
   readonly dedupe?: {
@@ -28,12 +28,13 @@ export interface ScheduleOptions<Input> extends RunDefaults {
   readonly timeZone?: string;
   /** An interval such as "15m". */
   readonly every?: string;
-  readonly at?: Date;
+  /** A single time; text without an offset is in the time zone. */
+  readonly at?: TimeInput;
   /** The job has no schedule: it runs on request only. */
   readonly manual?: true;
   readonly jitter?: string;
-  readonly startsAt?: Date;
-  readonly endsAt?: Date;
+  readonly startsAt?: TimeInput;
+  readonly endsAt?: TimeInput;
   readonly maxRuns?: number;
   /** How the two day fields of a cron expression combine when both are restricted; "or" by default. */
   readonly dayMatch?: "or" | "and";
@@ -56,8 +57,8 @@ export interface ScheduleOptions<Input> extends RunDefaults {
   /** With several jobs in `after`: whether all or any of them must end; "all" by default. */
   readonly mode?: "all" | "any";
   readonly payload?: Input;
-  readonly overlap?: JobCreate["overlap"];
-  readonly misfire?: JobCreate["misfire"];
+  readonly overlap?: OverlapPolicy;
+  readonly misfire?: MisfirePolicy;
   /** The delay after which a fire counts as missed, such as "1m". */
   readonly misfireThreshold?: string;
   /** How far back missed occurrences are caught up, such as "1d". */
@@ -100,7 +101,7 @@ export interface Producer {
   /** Creates the job with this key, or replaces its definition. */
   schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled>;
   /** Creates a run at a time: `enqueue` under another name. */
-  addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued>;
+  addJob<Input>(task: TaskReference<Input>, time: TimeInput, payload: Input): Promise<Enqueued>;
   /** A worker in this process. */
   worker(settings: WorkerSettings): AppWorker;
   stop(): Promise<void>;

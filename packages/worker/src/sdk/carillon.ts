@@ -2,10 +2,12 @@ import {
   type ApiError,
   type Client,
   type ClientOptions,
+  clientOptions,
   createClient,
   problemError,
   type RunCreate,
 } from "@carillon/client";
+import { checkOptions, type TimeInput } from "@carillon/contract/check";
 import { CarillonError, systemRandom } from "@carillon/core";
 import { wait, workerTimers } from "../runtime/timers.js";
 import { activeTraceHeaders } from "../trace/span.js";
@@ -21,6 +23,8 @@ import type {
   TaskReference,
   WorkerSettings,
 } from "./app.js";
+import { enqueueItems, enqueueOptions } from "./call-options.js";
+import { checkRunCall, checkScheduleCall, checkTime, checkWorkerSettings } from "./check-calls.js";
 import { jobRequest, runRequest } from "./requests.js";
 import { WorkerGroup } from "./worker-group.js";
 
@@ -55,16 +59,19 @@ export class RemoteApp implements Producer {
   readonly #workers: AppWorker[] = [];
 
   constructor(options: ClientOptions) {
+    checkOptions(clientOptions, options, { name: "carillon", code: "config_invalid" });
     this.#options = options;
     this.client = createClient({ headers: activeTraceHeaders, sleep, ...options });
   }
 
   async enqueue<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions = {}): Promise<Enqueued> {
+    checkRunCall("app.enqueue", task, enqueueOptions, options);
     const run = await this.client.runs.create(await runRequest(task, payload, options));
     return { id: run.id, isNew: run.is_new };
   }
 
   async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
+    checkRunCall("app.enqueueMany", task, enqueueItems, items);
     const runs: RunCreate[] = [];
     for (const { payload, ...options } of items) runs.push(await runRequest(task, payload, options));
     const enqueued: Enqueued[] = [];
@@ -81,6 +88,7 @@ export class RemoteApp implements Producer {
   }
 
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
+    checkScheduleCall("app.schedule", { task, key }, options);
     let isNew = false;
     const onStatus = (status: number): void => {
       isNew = status === 201;
@@ -89,12 +97,14 @@ export class RemoteApp implements Producer {
     return { id: job.id, isNew, nextRunAt: job.next_run_at === null ? null : new Date(job.next_run_at) };
   }
 
-  addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued> {
+  async addJob<Input>(task: TaskReference<Input>, time: TimeInput, payload: Input): Promise<Enqueued> {
+    checkTime("app.addJob", task, time);
     return this.enqueue(task, payload, { runAt: time });
   }
 
   /** A worker in this process that executes runs of the server. */
   worker(settings: WorkerSettings): AppWorker {
+    checkWorkerSettings("app.worker", settings);
     const { url, token, namespace } = this.#options;
     const caller = { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
     const transportOptions = { urls: [url], timers: workerTimers, random: systemRandom, ...caller };

@@ -1,5 +1,6 @@
 import type { JobCreate, RetryRequest, RunCreate, TaskDefaults } from "@carillon/client";
-import { CarillonError, present } from "@carillon/core";
+import { instantOf, type TimeInput } from "@carillon/contract/check";
+import { CarillonError, formatInstant, present } from "@carillon/core";
 import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./app.js";
 import { type BreakerOptions, type RetryOptions, type RunDefaults, validatePayload } from "./task.js";
 
@@ -15,7 +16,7 @@ export async function runRequest<Input>(
     payload: await payloadValue(task, payload),
     ...wireDefaults({ ...taskDefaults(task), ...present(options) }),
     delay,
-    run_at: runAt?.toISOString(),
+    run_at: instantText(runAt),
     labels: labels && { ...labels },
     owner,
     dedupe: dedupe && present({ key: dedupe.key, on: dedupe.on, window: dedupe.window }),
@@ -51,7 +52,7 @@ function wireSchedule(options: Omit<ScheduleOptions<never>, "payload">): NonNull
   return present({
     cron,
     every,
-    at: at?.toISOString(),
+    at: instantText(at),
     manual,
     after: after?.map((one) => ({ ...one })),
     mode,
@@ -59,11 +60,16 @@ function wireSchedule(options: Omit<ScheduleOptions<never>, "payload">): NonNull
     day_match: dayMatch,
     dst: dst && { ...dst },
     jitter,
-    starts_at: startsAt?.toISOString(),
-    ends_at: endsAt?.toISOString(),
+    starts_at: instantText(startsAt),
+    ends_at: instantText(endsAt),
     max_runs: maxRuns,
     calendars: options.calendars && present({ exclude: exclude && [...exclude], only: only && [...only], roll }),
   });
+}
+
+/** Text is sent as it is: it may be a wall time, which the engine reads in the time zone of the schedule. */
+function instantText(time: TimeInput | undefined): string | undefined {
+  return time === undefined || typeof time === "string" ? time : formatInstant(instantOf(time));
 }
 
 function taskName(task: TaskReference<never>): string {

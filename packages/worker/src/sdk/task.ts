@@ -4,7 +4,6 @@ import {
   CarillonError,
   type Guarantee,
   type OrderFailure,
-  present,
 } from "@carillon/core";
 import type { TaskContext } from "../runtime/task.js";
 
@@ -97,7 +96,7 @@ export interface BatchItem<Payload> {
   readonly ctx: TaskContext;
 }
 
-type Handler<Payload, Result> =
+export type Handler<Payload, Result> =
   | { readonly run: (payload: Payload, ctx: TaskContext) => Result | Promise<Result>; readonly runBatch?: undefined }
   | {
       /**
@@ -142,52 +141,6 @@ export type TaskInput<Task extends TaskDefinition<never, unknown>> =
 /** The result of the runs of a task. */
 export type TaskOutput<Task extends TaskDefinition<never, unknown>> =
   Task extends TaskDefinition<never, infer Result> ? Result : never;
-
-export function task<Input, Payload, Result>(
-  options: TaskOptions<Input, Payload, Result>,
-): TaskDefinition<Input, Result>;
-export function task<Payload = unknown, Result = unknown>(
-  options: PlainTaskOptions<Payload, Result>,
-): TaskDefinition<Payload, Result>;
-export function task(
-  options: RunDefaults & TaskTraits & { readonly name: string; readonly payload?: unknown },
-): TaskDefinition<never, unknown> {
-  const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
-  const { requires, taskVersion, allowSpot, weight, versions } = options;
-  const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
-  const { callbacks, breaker, sla, searchable } = options;
-  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker };
-  checkTraits(name, { ...(weight !== undefined && { weight }) });
-  return Object.freeze({
-    name,
-    defaults: present({
-      queue,
-      priority,
-      retry,
-      timeout,
-      deadline,
-      sla,
-      guarantee,
-      requires,
-      taskVersion,
-      allowSpot,
-      ...limits,
-      callbacks,
-      searchable,
-    }),
-    traits: present({ weight, versions }),
-    schema: (payload ?? null) as StandardSchema<never, unknown> | null,
-    handler: options as unknown as Handler<never, unknown>,
-  });
-}
-
-function checkTraits(name: string, { weight = 1 }: TaskTraits): void {
-  if (!Number.isSafeInteger(weight) || weight < 1)
-    throw new CarillonError(
-      "config_invalid",
-      `The weight of task ${name} must be a whole number of slots from 1 up, not ${weight}.`,
-    );
-}
 
 /** A validator with the interface of standardschema.dev, which zod, valibot, arktype and others implement. */
 export interface StandardSchema<Input = unknown, Output = Input> {

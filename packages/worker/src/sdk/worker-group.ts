@@ -3,7 +3,9 @@ import { workerTimers } from "../runtime/timers.js";
 import type { Transport } from "../runtime/transport.js";
 import { Worker, type WorkerEvent } from "../runtime/worker.js";
 import type { AppWorker, WorkerSettings } from "./app.js";
+import { ServerRefused } from "../transport/http/server-calls.js";
 import { stderrReporter } from "./stderr-reporter.js";
+import { taskRefusal } from "./task-refusal.js";
 import { workerTask } from "./worker-task.js";
 
 export interface WorkerGroupOptions {
@@ -57,7 +59,9 @@ export class WorkerGroup implements AppWorker {
           onEvent: this.#onEvent,
         }),
     );
-    await Promise.all(this.#workers.map((worker) => worker.start()));
+    await Promise.all(this.#workers.map((worker) => worker.start())).catch((error: unknown) => {
+      throw (error instanceof ServerRefused && taskRefusal(error.items)) || error;
+    });
     if (settings.signals === false || this.#isStopped()) return;
     for (const signal of signals) process.once(signal, this.#onSignal);
     if (settings.spot === true) process.once(noticeSignal, this.#onNotice);

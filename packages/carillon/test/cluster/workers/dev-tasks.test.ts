@@ -50,6 +50,33 @@ it("carillon dev runs the tasks of a module, and new code after a change; runnin
   expect(await processesAt(folder)).toEqual([]);
 });
 
+it("a worker whose task has a wrong option ends with 78, the file, the task and the option, and carillon dev goes on", async () => {
+  const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
+  const tasks = join(folder, "tasks.mjs");
+  const withOptions = (options: string) => `export const slow = { name: "slow", run: () => 1, ${options} };`;
+  await writeFile(tasks, withOptions("retries: 3"));
+  const { process, url } = await startDev(dataDir, [tasks]);
+  await process.line(
+    /^carillon: .*tasks\.mjs: task\("slow"\): retries is not an option\. Write retry: \{ maxAttempts: 4 \}/,
+  );
+
+  // Only the server compares options with each other.
+  await writeFile(tasks, withOptions('sla: { startWithin: "2h", finishWithin: "1h" }'));
+  const worker = new CarillonProcess(["worker", "start", tasks, "--url", url]);
+  expect(await worker.ended).toEqual({ code: 78, signal: null });
+  expect(worker.stderr).toBe(
+    `carillon: ${tasks}: task("slow"): sla.startWithin must not be longer than finishWithin, because a run starts before it ends.\n`,
+  );
+
+  const stranger = new CarillonProcess(["worker", "start", "--executors", "http", "--url", url, "--namespace", "none"]);
+  expect(await stranger.ended).toEqual({ code: 3, signal: null });
+  expect(stranger.stderr).toMatch(/^carillon: .* There is no namespace "none"\.\n$/);
+
+  await writeFile(tasks, withOptions(""));
+  await process.line(/^carillon: serving slow on/);
+  expect(await process.stop()).toEqual({ code: 0, signal: null });
+});
+
 it("the worker of carillon dev ends with it, also if carillon dev is killed", async () => {
   const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
   const tasks = join(folder, "tasks.mjs");

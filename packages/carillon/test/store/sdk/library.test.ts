@@ -121,10 +121,6 @@ describe("an app over a database", () => {
     expect(rows).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
   });
 
-  it("an app refuses a weight that is no number of slots", () => {
-    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("slots from 1 up, not 0");
-  });
-
   it("an app over a database creates its schema, stores a run and runs it, with one id for callers, handlers and listeners", async () => {
     const app = open();
     const seen: unknown[] = [];
@@ -216,6 +212,22 @@ describe("an app over a database", () => {
     expect(seen).toEqual(["now"]);
   });
 
+  it("addJob takes text and milliseconds as well, and schedule takes wall times in its time zone", async () => {
+    const app = open();
+    const seen: unknown[] = [];
+    const hello = task({ name: "hello", run: (payload: unknown) => void seen.push(payload) });
+    await app.addJob(hello, Date.now(), "milliseconds");
+    await app.addJob(hello, new Date().toISOString(), "text");
+    await app.addJob(hello, Date.now() + 3_600_000, "later");
+    expect(await app.runOnce({ tasks: [hello] })).toBe(2);
+    expect(new Set(seen)).toEqual(new Set(["milliseconds", "text"]));
+    const { nextRunAt } = await app.schedule(hello, "once", { at: "2031-01-01T09:00", timeZone: "Europe/Paris" });
+    expect(nextRunAt).toEqual(new Date("2031-01-01T08:00:00Z"));
+    const startsAt = Date.UTC(2031, 0, 1);
+    const recurring = await app.schedule(hello, "hourly", { every: "1h", startsAt });
+    expect(recurring.nextRunAt).toEqual(new Date(startsAt));
+  });
+
   it("options of a run win over those of its task, and wrong ones are refused by name", async () => {
     const app = open();
     const mail = task({
@@ -297,9 +309,13 @@ describe("what an app takes of its surroundings", () => {
   it("an app that only enqueues uses the defaults that a worker registered; invalid defaults are refused at the worker's start", async () => {
     const app = open();
     const mail = task({ name: "mail", queue: "mail", priority: 7, timeout: "1m", run: () => null });
-    const odd = task({ name: "odd", timeout: "soon", run: () => null });
+    const odd = task({ name: "odd", sla: { startWithin: "2h", finishWithin: "1h" }, run: () => null });
     const start = app.worker({ tasks: [mail, odd], signals: false }).start();
-    await expect(start).rejects.toMatchObject({ items: [{ pointer: "/defaults/odd/timeout" }] });
+    await expect(start).rejects.toMatchObject({
+      code: "config_invalid",
+      message:
+        'task("odd"): sla.startWithin must not be longer than finishWithin, because a run starts before it ends.',
+    });
     const worker = app.worker({ tasks: [mail], signals: false });
     await worker.start();
     await worker.stop();

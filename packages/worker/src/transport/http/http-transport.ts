@@ -119,7 +119,11 @@ export class HttpTransport implements Transport {
 
 /** A server of an older version does not know `defaults`; it registers the worker without them. */
 function refusesDefaults(error: unknown): boolean {
-  return error instanceof ServerRefused && error.code === "unknown_field" && error.pointers.includes("/defaults");
+  return (
+    error instanceof ServerRefused &&
+    error.code === "unknown_field" &&
+    error.items.some(({ pointer }) => pointer === "/defaults")
+  );
 }
 
 function withoutDefaults(registration: Registration): Registration {

@@ -1,20 +1,20 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { type DurationMs, pending } from "@carillon/core";
+import { type DurationMs, type ErrorItem, pending } from "@carillon/core";
 
 /** The server refused a request. */
 export class ServerRefused extends Error {
   override readonly name = "ServerRefused";
   readonly status: number;
   readonly code: string;
-  /** JSON pointers to the invalid fields of the request. */
-  readonly pointers: readonly string[];
+  /** The invalid fields of the request. */
+  readonly items: readonly ErrorItem[];
 
-  constructor(status: number, code: string, detail: string, pointers: readonly string[] = []) {
+  constructor(status: number, code: string, detail: string, items: readonly ErrorItem[] = []) {
     super(detail);
     this.status = status;
     this.code = code;
-    this.pointers = pointers;
+    this.items = items;
   }
 
   /** Whether the same request would be refused again. */
@@ -57,11 +57,11 @@ export class ServerCalls {
     }
     const { status, text } = reply;
     if (status >= 200 && status < 300) return (text === "" ? undefined : JSON.parse(text)) as Answer;
-    const { code, detail, pointers } = readProblem(text);
+    const { code, detail, items } = readProblem(text);
     if (status === 410 && code === sessionLost) throw new SessionGone(detail);
     // While the database is down, all nodes fail.
     if (status >= 500 && !code.startsWith("database_")) this.#leaveNode(url);
-    throw new ServerRefused(status, code, `${url} answered ${status} ${code}: ${detail}`, pointers);
+    throw new ServerRefused(status, code, `${url} answered ${status} ${code}: ${detail}`, items);
   }
 
   /** Switches to the next node, unless another call has switched already. */
@@ -73,23 +73,27 @@ export class ServerCalls {
 interface Problem {
   readonly code: string;
   readonly detail: string;
-  readonly pointers: readonly string[];
+  readonly items: readonly ErrorItem[];
 }
 
 function readProblem(text: string): Problem {
   try {
     const { code, detail, errors } = JSON.parse(text) as { code?: unknown; detail?: unknown; errors?: unknown };
-    return { code: textOrEmpty(code), detail: textOrEmpty(detail), pointers: readPointers(errors) };
+    return { code: textOrEmpty(code), detail: textOrEmpty(detail), items: readItems(errors) };
   } catch {
-    return { code: "", detail: text.slice(0, 200), pointers: [] };
+    return { code: "", detail: text.slice(0, 200), items: [] };
   }
 }
 
 const textOrEmpty = (value: unknown): string => (typeof value === "string" ? value : "");
 
-function readPointers(errors: unknown): string[] {
+function readItems(errors: unknown): ErrorItem[] {
   if (!Array.isArray(errors)) return [];
-  return (errors as readonly ({ pointer?: unknown } | null)[]).map((one) => textOrEmpty(one?.pointer));
+  return (errors as readonly Partial<Record<keyof ErrorItem, unknown>>[]).map((one) => ({
+    pointer: textOrEmpty(one?.pointer),
+    code: textOrEmpty(one?.code),
+    detail: textOrEmpty(one?.detail),
+  }));
 }
 
 const firstDelayMs = 100;

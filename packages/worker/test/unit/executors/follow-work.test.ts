@@ -27,6 +27,17 @@ function workOf(polls: readonly (string | null | Error)[]): RemoteWork<string> &
 }
 
 describe("remote work", () => {
+  it("refuses to follow work without the time between polls", async () => {
+    const { signal } = new AbortController();
+    await expect(followWork(workOf(["done"]), { signal, timers, pollEvery: 5 } as never)).rejects.toMatchObject({
+      code: "bad_request",
+      items: [
+        { pointer: "/everyMs", code: "field_missing" },
+        { pointer: "/pollEvery", code: "unknown_field" },
+      ],
+    });
+  });
+
   const follow = (work: RemoteWork<string>, signal = new AbortController().signal) =>
     followWork(work, { signal, timers, everyMs: 1 });
   const away = new Error("away");

@@ -24,6 +24,13 @@ describe("the payload reader", () => {
     });
   });
 
+  it("refuses unknown rules of a text", () => {
+    const reader = new PayloadReader("demo", { name: "a" });
+    expect(() => reader.text("name", { maxLength: 5 } as never)).toThrow(
+      'PayloadReader.text("name"): maxLength is not an option. The options are max, pattern, words.',
+    );
+  });
+
   it.each([
     [null, [["/name", "is required"]]],
     [

@@ -168,6 +168,18 @@ describe("once", () => {
     ]);
   });
 
+  it("fails for good when the options of a once are wrong", async () => {
+    const wrong: readonly [object, string][] = [
+      [{ keep_ms: 5 }, 'ctx.once("k"): keep_ms is not an option. Did you mean keepMs?'],
+      [{ keepMs: 0 }, 'ctx.once("k"): keepMs must be at least 1, not 0.'],
+    ];
+    for (const [options, message] of wrong) {
+      const h = await setUp((context) => context.once("k", () => "never", options));
+      h.give();
+      expect(await h.ended()).toMatchObject({ kind: "failed", error: { message, retryable: false } });
+    }
+  });
+
   it("snoozes a run while another run executes the same once", async () => {
     let thrown: unknown;
     const h = await setUp((context) =>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { wireDefaults } from "../../../src/sdk/requests.js";
-import { task } from "../../../src/sdk/task.js";
+import { task } from "../../../src/sdk/define-task.js";
 
 it("converts the defaults of a task to their names on the wire", () => {
   const { defaults } = task({

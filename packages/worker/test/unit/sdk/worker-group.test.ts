@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { task } from "../../../src/sdk/task.js";
+import { task } from "../../../src/sdk/define-task.js";
 import { WorkerGroup } from "../../../src/sdk/worker-group.js";
 import { FakeTransport } from "../runtime/fake-transport.js";
 
