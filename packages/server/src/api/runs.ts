@@ -28,7 +28,14 @@ import {
   type RunError,
   slaTermsOf,
 } from "@carillon/core";
-import type { AttemptRecord, Effect, EnqueuedRun, RunExplanation, RunView } from "@carillon/engine";
+import {
+  attemptsOf,
+  type Effect,
+  type EnqueuedRun,
+  firstStartOf,
+  type RunExplanation,
+  type RunView,
+} from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
@@ -316,7 +323,7 @@ export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: 
     payload: shownPayload(run),
     output: run.output ?? null,
     error: run.error && toErrorJson(run.error),
-    attempts: run.attempts.map(toAttemptJson),
+    attempts: toAttemptsJson(run),
     labels: { ...run.labels },
     owner: run.owner,
     trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
@@ -325,11 +332,11 @@ export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: 
 
 /** Breaches are reported for runs that have started or ended; explain reports the lateness of waiting ones. */
 function toSlaJson(run: RunView): Run["sla"] {
-  const { trigger, policy, startedAt, finishedAt, attempts, status } = run;
+  const { trigger, policy, finishedAt, status } = run;
   const terms = slaTermsOf({ sla: policy.sla, trigger: trigger.kind, nominal: trigger.scheduledFor });
   if (terms === null) return null;
   const { startBy, finishBy } = terms;
-  const firstStart = attempts[0]?.startedAt ?? startedAt;
+  const firstStart = firstStartOf(run);
   const breached: ("start" | "finish")[] = [];
   if (firstStart !== null && latenessOf(startBy, firstStart) !== null) breached.push("start");
   if (finishedAt !== null && status !== "cancelled" && latenessOf(finishBy, finishedAt) !== null)
@@ -337,16 +344,17 @@ function toSlaJson(run: RunView): Run["sla"] {
   return { start_by: timestampOrNull(startBy), finish_by: timestampOrNull(finishBy), breached };
 }
 
-export function toAttemptJson(record: AttemptRecord): Run["attempts"][number] {
-  return {
-    attempt: record.attempt,
-    fence: record.fence,
-    worker_id: formatId("wrk", record.sessionId),
-    started_at: timestamp(record.startedAt),
-    ended_at: timestamp(record.endedAt),
-    outcome: record.outcome,
-    error: record.error === undefined ? null : toErrorJson(record.error),
-  };
+export function toAttemptsJson(run: RunView): Run["attempts"] {
+  return attemptsOf(run).map(({ attempt, fence, workerId, startedAt, endedAt, outcome, error }) => ({
+    attempt,
+    fence,
+    worker_id: workerId && formatId("wrk", workerId),
+    started_at: timestamp(startedAt),
+    ended_at: timestampOrNull(endedAt),
+    duration_ms: endedAt && endedAt - startedAt,
+    outcome,
+    error: error && toErrorJson(error),
+  }));
 }
 
 export function toErrorJson({ type, message, stack, retryable, fingerprint }: RunError): RunErrorJson {
