@@ -19,9 +19,11 @@ export interface Attempt {
 
 /** The attempts of a run, oldest first, the running or last one included; at most the last hundred and one. */
 export function attemptsOf(run: RunView): readonly Attempt[] {
-  const earlier = run.attempts.map(
-    ({ sessionId: workerId, error = null, ...record }): Attempt => ({ ...record, workerId, error }),
-  );
+  const earlier = run.attempts.map(({ sessionId: workerId, error = null, ...record }): Attempt => ({
+    ...record,
+    workerId,
+    error,
+  }));
   const last = lastAttempt(run);
   return last === null ? earlier : [...earlier, last];
 }

@@ -1,9 +1,4 @@
-import {
-  type JobStats as StatsJson,
-  limits,
-  type RunEvents,
-  type RunLogLine,
-} from "@carillon/contract";
+import { type JobStats as StatsJson, limits, type RunEvents, type RunLogLine } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { JobStats, LinePlace, LogPage, RedriveView, RunLine, RunView } from "@carillon/engine";
 import { found } from "./http/errors.js";

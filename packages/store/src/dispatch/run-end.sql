@@ -35,7 +35,7 @@ with ended as (
     error, attempts, version, fingerprint)
   select id, job_id, namespace_id, status, case status when 'cancelled' then coalesce(cancel_reason, reason) else reason end,
          priority, run_at, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner,
-         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(), output::json,
+         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), statement_timestamp(), output::json,
          error::json, attempts, version, fingerprint
   from ended
 )
@@ -51,10 +51,10 @@ far.id, far.id, far.namespace_id, far.priority, far.run_at, far.created_at, 'onc
 far.labels, far.owner, 0, null, null, null
 
 -- name: run.finish
--- purpose: ends the runs whose results a gateway received. Returns the jobs whose other runs may wait for one of them
+-- purpose: ends the runs whose results a gateway received. Returns their time, and the jobs whose other runs may wait for one of them
 -- fence: (id, fence, session) on a running row
 --+ run.archive_finished
-select id, case when serial then job_id end as freed_job_id from ended;
+select id, case when serial then job_id end as freed_job_id, statement_timestamp() as finished_at from ended;
 
 -- name: run.finish_with_notices
 -- purpose: as run.finish, for runs whose success webhooks subscribe to
@@ -65,7 +65,7 @@ select id, case when serial then job_id end as freed_job_id from ended;
   select id, namespace_id, clock_timestamp() from ended
   on conflict do nothing
 )
-select id, case when serial then job_id end as freed_job_id from ended;
+select id, case when serial then job_id end as freed_job_id, statement_timestamp() as finished_at from ended;
 
 -- part: run.kept_attempts
 -- purpose: the records of earlier attempts, before one more is appended. The last hundred are kept, because each attempt writes all of

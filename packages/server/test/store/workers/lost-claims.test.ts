@@ -168,6 +168,27 @@ describe("a run whose worker is lost", () => {
   });
 });
 
+describe("the duration of a run", () => {
+  it.each([
+    ["succeeded", { outcome: "succeeded", output: 1 }],
+    ["failed", { outcome: "failed", error: { type: "Error", message: "no", retryable: false } }],
+  ])("is the same in the run that %s and in its event, however long the commit takes", async (status, how) => {
+    await node.query(
+      "create function pause() returns trigger language plpgsql as 'begin perform pg_sleep(0.05); return null; end'",
+    );
+    await node.query(
+      "create constraint trigger slow_commit after delete on carillon.run deferrable initially deferred for each row execute function pause()",
+    );
+    const job = await node.create({ task: "work" });
+    const { worker, ...claimed } = await claim(await register());
+    const result = { ...claimed, started_ago_ms: 0, ...how };
+    await node.call("POST", `/v1/workers/${worker}:poll`, { held: [], wait_ms: 0, results: [result] });
+    await node.untilRun(job, { status });
+    const { duration_ms: durationMs } = await get<Run>(`/v1/runs/${claimed.run_id}`);
+    expect(node.events).toContainEqual(expect.objectContaining({ type: `run.${status}`, durationMs }));
+  });
+});
+
 describe("the attempts of a run", () => {
   it("agree in the run and in /attempts, the last one included", async () => {
     const job = await node.create({ task: "work", retry: { max_attempts: 2, initial: "1ms", jitter: "none" } });
