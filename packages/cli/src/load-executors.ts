@@ -1,15 +1,12 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "@carillon/executors";
+import { createExecutorHost, emailExecutor, executorNames, httpExecutor, shellExecutor } from "@carillon/executors";
 import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
 import type { Command } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
 import { type CliError, usageError } from "./exit-codes.js";
 import { readTypeScript } from "./load-tasks.js";
-
-/** Executors that come with Carillon and are chosen by name. */
-export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
 
 export type ExecutorName = (typeof executorNames)[number];
 

@@ -23,6 +23,7 @@ import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
+import { BatchWarnings } from "./warning.js";
 import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
 
 const BoundedText = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
@@ -106,6 +107,7 @@ export const JobBatchCreated = object("JobBatchCreated", {
   results: Type.Array(BatchResult, { description: "In the order of the request" }),
   created: Count("Created jobs"),
   refused: Count("Refused jobs"),
+  warnings: BatchWarnings,
 });
 export type JobBatchCreated = Static<typeof JobBatchCreated>;
 

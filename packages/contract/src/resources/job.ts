@@ -11,6 +11,7 @@ import { Schedule } from "./job-schedule.js";
 import { limitAnswer } from "./run-limits.js";
 import { Guarantee, Retry, Sla } from "./run-policy.js";
 import { listFilters, Run, RunSummary } from "./run.js";
+import { Warning } from "./warning.js";
 
 export const JobRef = Type.Object({
   id: Type.String({
@@ -29,12 +30,6 @@ export type JobStatus = Static<typeof JobStatus>;
 export const MissedChoice = stringEnum(missedChoices, {
   description: "Which of the occurrences inside a pause fire when it ends; none by default",
 });
-
-export const Warning = object(
-  "Warning",
-  { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },
-  { description: "A sign that an accepted definition may not do what was intended" },
-);
 
 /** The definition of a job, as opposed to its state. */
 const definition = {
@@ -123,8 +118,6 @@ export const Job = object("Job", {
   ),
 });
 export type Job = Static<typeof Job>;
-
-export type JobWarning = Static<typeof Warning>;
 
 export const JobList = object("JobList", {
   jobs: Type.Array(Job),

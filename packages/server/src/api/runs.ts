@@ -15,6 +15,7 @@ import {
   type RunList,
   type RunListQuery,
   type RunSummary,
+  type Warning,
 } from "@carillon/contract";
 import {
   CarillonError,
@@ -37,7 +38,7 @@ import {
   type RunView,
 } from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
-import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
+import { type ReadItem, readItem, replayedItems, specsOf, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
 import { found, parsed, toProblem } from "./http/errors.js";
 import {
@@ -59,6 +60,7 @@ import {
 } from "./http/handler.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { findJob, idOrNotFound, jobRef, withJobId } from "./http/request.js";
+import { unservedRunWarnings, unservedWarnings } from "./unserved-warnings.js";
 
 export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
@@ -81,7 +83,7 @@ export function runHandlers(options: ApiOptions) {
       const waitMs = readWait(call.query);
       const request = readRunNow(call.body);
       const run = await engine.jobs.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
-      return newRunResponse(await awaitEnd(engine, call, run, waitMs));
+      return newRunResponse(engine, call, await awaitEnd(engine, call, run, waitMs), waitMs > 0);
     },
     async createRun(call) {
       const { body, namespace, receipt } = call;
@@ -90,13 +92,15 @@ export function runHandlers(options: ApiOptions) {
       const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
         engine.enqueuer.enqueueAndRead(namespace, one, receipt),
       );
-      return runOrExistingResponse(await awaitEnd(engine, call, run, waitMs), isNew);
+      const latest = await awaitEnd(engine, call, run, waitMs);
+      return runOrExistingResponse(engine, call, { run: latest, isNew, isExplained: waitMs > 0 });
     },
     async createRuns(call) {
-      const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
+      const items = readBatch(options, call);
+      const outcomes = await storeBatch(options, call, items, (specs, receipt) =>
         engine.enqueuer.enqueueMany(call.namespace, specs, receipt),
       );
-      return batchResponse(outcomes, call.requestId);
+      return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
   });
 }
@@ -113,8 +117,9 @@ export function runReplays(options: ApiOptions): Replays {
     const query = (call.query ?? {}) as AwaitCall["query"];
     return awaitEnd(engine, { ...call, query }, await runOf(effect, call.namespace), readWait(query));
   };
-  const newRun: Replay = async (effect, call) => newRunResponse(await ended(effect, call));
-  const runOrExisting: Replay = async (effect, call) => runOrExistingResponse(await ended(effect, call), true);
+  const newRun: Replay = async (effect, call) => newRunResponse(engine, call, await ended(effect, call), true);
+  const runOrExisting: Replay = async (effect, call) =>
+    runOrExistingResponse(engine, call, { run: await ended(effect, call), isNew: true, isExplained: true });
   return {
     createRun: runOrExisting,
     retryRun: runOrExisting,
@@ -122,8 +127,9 @@ export function runReplays(options: ApiOptions): Replays {
     runJobNow: newRun,
     replayRun: newRun,
     async createRuns({ runs = [] }, call) {
-      const outcomes = replayedItems(readBatch(options, call), runs, (run): EnqueuedRun => run);
-      return batchResponse(outcomes, call.requestId);
+      const items = readBatch(options, call);
+      const outcomes = replayedItems(items, runs, (run): EnqueuedRun => run);
+      return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
   };
 }
@@ -136,14 +142,14 @@ function readBatch(
   return readRunBatch(body).map((run) => readItem(() => readRunCreate(run, moment)));
 }
 
-function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string): ApiResponse {
+function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string, warnings: Warning[]): ApiResponse {
   const results = outcomes.map((outcome): RunBatchResult => {
     if ("id" in outcome) return { id: formatId("run", outcome.id), is_new: outcome.isNew };
     return { problem: toProblem(outcome.error, requestId).body };
   });
   const created = results.filter((one) => one.is_new === true).length;
   const duplicates = results.filter((one) => one.is_new === false).length;
-  return ok({ results, created, duplicates, refused: results.length - created - duplicates });
+  return ok({ results, created, duplicates, refused: results.length - created - duplicates, warnings });
 }
 
 async function factsOf(engine: ApiEngine, namespace: string, run: RunView): Promise<RunFacts> {
@@ -213,31 +219,28 @@ export function runChangeHandlers(options: ApiOptions) {
     },
     async rescheduleRun({ params, namespace, body }) {
       const at = readReschedule(body, momentOf(options, namespace));
-      return ok(toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)));
+      const run = await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at);
+      return ok(toRunJson(run, await factsOf(engine, namespace, run)));
     },
     async retryRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
-      const { run, isNew } = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
-      return runOrExistingResponse(run, isNew);
+      const retried = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
+      return runOrExistingResponse(engine, call, retried);
     },
     async retryJob(call) {
       const { params, namespace } = call;
       const { lastRun } = await findJob(engine, namespace, params.id);
       if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
       const request = readRunRepeat(call.body);
-      const { run, isNew } = await engine.deadLetters.retryRun(
-        namespace,
-        lastRun.id,
-        request,
-        contextWithReceipt(call),
-      );
-      return runOrExistingResponse(run, isNew);
+      const retried = await engine.deadLetters.retryRun(namespace, lastRun.id, request, contextWithReceipt(call));
+      return runOrExistingResponse(engine, call, retried);
     },
     async replayRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
-      return newRunResponse(await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call)));
+      const run = await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call));
+      return newRunResponse(engine, call, run);
     },
   });
 }
@@ -302,9 +305,11 @@ interface RunFacts {
   readonly waitingOn?: RunExplanation | null;
   /** The run that retries this one. */
   readonly retriedAs?: string | null;
+  /** Only for the call that creates it. */
+  readonly warnings?: Warning[];
 }
 
-export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: RunFacts = {}): Run {
+export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null, warnings }: RunFacts = {}): Run {
   return {
     ...toRunSummaryJson(run),
     job_id: shownJobId(run),
@@ -327,6 +332,7 @@ export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: 
     labels: { ...run.labels },
     owner: run.owner,
     trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
+    ...(warnings !== undefined && { warnings }),
   };
 }
 
@@ -367,14 +373,42 @@ export function toErrorJson({ type, message, stack, retryable, fingerprint }: Ru
   };
 }
 
+type CreatingCall = Pick<Call<Operation>, "namespace">;
+
+/** A run as it was created. What it waits for is read only for a caller that waited: a call without wait costs one write. */
+async function createdRunJson(
+  engine: ApiEngine,
+  { namespace }: CreatingCall,
+  run: RunView,
+  isExplained: boolean,
+): Promise<Run> {
+  const facts = isExplained ? await factsOf(engine, namespace, run) : {};
+  return toRunJson(run, { ...facts, warnings: await unservedRunWarnings(engine, namespace, run) });
+}
+
 /** The response to a call that always creates a run. */
-function newRunResponse(run: RunView): ApiResponse {
-  const body = toRunJson(run);
+async function newRunResponse(
+  engine: ApiEngine,
+  call: CreatingCall,
+  run: RunView,
+  isExplained = false,
+): Promise<ApiResponse> {
+  const body = await createdRunJson(engine, call, run, isExplained);
   return createdResponse(`/v1/runs/${body.id}`, ok(body));
 }
 
+interface RunOrExisting {
+  readonly run: RunView;
+  readonly isNew: boolean;
+  readonly isExplained?: boolean;
+}
+
 /** The response to a call that creates a run, or finds the one that exists already. */
-function runOrExistingResponse(run: RunView, isNew: boolean): ApiResponse {
-  const body: RunCreated = { ...toRunJson(run), is_new: isNew };
+async function runOrExistingResponse(
+  engine: ApiEngine,
+  call: CreatingCall,
+  { run, isNew, isExplained = false }: RunOrExisting,
+): Promise<ApiResponse> {
+  const body: RunCreated = { ...(await createdRunJson(engine, call, run, isExplained)), is_new: isNew };
   return isNew ? createdResponse(`/v1/runs/${body.id}`, ok(body)) : ok(body);
 }
