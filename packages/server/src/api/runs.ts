@@ -22,6 +22,7 @@ import {
   type DurationMs,
   type EnqueueSpec,
   formatId,
+  type Instant,
   isFinal,
   latenessOf,
   parseDuration,
@@ -279,7 +280,7 @@ export function toRunSummaryJson(run: RunView): RunSummary {
     started_at: timestampOrNull(startedAt),
     finished_at: timestampOrNull(finishedAt),
     lag_ms: lagMs(run),
-    duration_ms: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
+    duration_ms: durationMs(startedAt, finishedAt),
   };
 }
 
@@ -293,6 +294,11 @@ function toTriggerJson({ id: runId, trigger }: RunView): RunSummary["trigger"] {
     scheduled_for: timestamp(scheduledFor),
     ...(upstream !== undefined && { upstream }),
   };
+}
+
+/** The times of attempts that a node recorded have fractions, and its estimate of the clock may be off. */
+function durationMs(from: Instant | null, to: Instant | null): number | null {
+  return from === null || to === null ? null : Math.max(0, Math.floor(to) - Math.floor(from));
 }
 
 /** How late the current or last attempt started; null while the run waits for its next attempt. */
@@ -357,7 +363,7 @@ export function toAttemptsJson(run: RunView): Run["attempts"] {
     worker_id: workerId && formatId("wrk", workerId),
     started_at: timestamp(startedAt),
     ended_at: timestampOrNull(endedAt),
-    duration_ms: endedAt && endedAt - startedAt,
+    duration_ms: durationMs(startedAt, endedAt),
     outcome,
     error: error && toErrorJson(error),
   }));
