@@ -96,7 +96,9 @@ export const Job = object("Job", {
   pause: nullable(described(JobPauseState, "Details of the pause, if the job is paused")),
   status: JobStatus,
   version: Type.Integer({ minimum: 1, description: "Increases with every change; also the ETag" }),
-  next_run_at: nullable(Timestamp),
+  next_run_at: nullable(
+    described(Timestamp, "Of a paused job: the first fire after the end of its pause, null if that has no end"),
+  ),
   next_run_local: nullable(Text("The same instant in the schedule's time zone, with its offset")),
   description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
   warnings: Type.Optional(Type.Array(Warning, { description: "Only in an answer about a single job" })),

@@ -41,7 +41,7 @@ import {
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
 import { type ReadItem, readItem, replayedItems, specsOf, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
-import { found, parsed, toProblem } from "./http/errors.js";
+import { found, parsed, refused, toProblem } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
@@ -83,6 +83,7 @@ export function runHandlers(options: ApiOptions) {
     async runJobNow(call) {
       const waitMs = readWait(call.query);
       const request = readRunNow(call.body);
+      await refuseClosedAddress(options, request, async () => findJob(engine, call.namespace, call.params.id));
       const run = await engine.jobs.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
       return newRunResponse(engine, call, await awaitEnd(engine, call, run, waitMs), waitMs > 0);
     },
@@ -226,6 +227,7 @@ export function runChangeHandlers(options: ApiOptions) {
     async retryRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
+      await refuseClosedAddress(options, request, () => engine.runs.get(call.namespace, id));
       const retried = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
       return runOrExistingResponse(engine, call, retried);
     },
@@ -234,16 +236,31 @@ export function runChangeHandlers(options: ApiOptions) {
       const { lastRun } = await findJob(engine, namespace, params.id);
       if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
       const request = readRunRepeat(call.body);
+      await refuseClosedAddress(options, request, async () => lastRun);
       const retried = await engine.deadLetters.retryRun(namespace, lastRun.id, request, contextWithReceipt(call));
       return runOrExistingResponse(engine, call, retried);
     },
     async replayRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
+      await refuseClosedAddress(options, request, () => engine.runs.get(call.namespace, id));
       const run = await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call));
       return newRunResponse(engine, call, run);
     },
   });
+}
+
+/** A payload that the call brings itself has its address checked as at creation; the task is that of the job or run that it repeats. */
+async function refuseClosedAddress(
+  { checkPayload }: ApiOptions,
+  { payload }: { readonly payload?: { readonly value: unknown } },
+  find: () => Promise<{ readonly task: string } | null>,
+): Promise<void> {
+  if (checkPayload === undefined || payload === undefined) return;
+  const task = (await find())?.task;
+  const faults = task === undefined ? [] : checkPayload(task, payload.value);
+  const fault = faults.find(({ code }) => code === "address_refused");
+  if (fault !== undefined) throw refused(`/payload${fault.pointer}`, "address_refused", fault.message);
 }
 
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
