@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { object, Timestamp } from "../fields.js";
 
-/** A warning never refuses: what was asked for is done. */
+/** A call with warnings has taken effect. */
 export const Warning = object(
   "Warning",
   { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },

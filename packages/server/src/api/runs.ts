@@ -386,7 +386,7 @@ export function toAttemptsJson(run: RunView): Run["attempts"] {
   }));
 }
 
-export function toErrorJson({ type, message, stack, retryable, fingerprint }: RunError): RunErrorJson {
+function toErrorJson({ type, message, stack, retryable, fingerprint }: RunError): RunErrorJson {
   return {
     type,
     message,

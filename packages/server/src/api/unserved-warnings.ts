@@ -26,7 +26,7 @@ export async function unservedWarnings(
   const kinds = new Map<string, ToServe>();
   for (const spec of specs) {
     const { task, queue, policy } = spec;
-    kinds.set(`${task}\n${queue}\n${policy.requires ?? ""}`, spec);
+    kinds.set(JSON.stringify([task, queue, policy.requires ?? null]), spec);
   }
   const found = new Map<string, Warning>();
   for (const one of kinds.values()) {

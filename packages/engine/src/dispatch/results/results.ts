@@ -171,7 +171,7 @@ export class Results {
     // The others free their slots too, without a call of the claim loop.
     if (succeeded.length < decided.length) this.#deps.claimLoop.wake();
     const [accepted, withNotice, failed, ...others] = await written;
-    for (const ended of [withNotice, failed]) for (const [id, { finishedAt }] of ended) accepted.set(id, finishedAt);
+    for (const claims of [withNotice, failed]) for (const [id, { finishedAt }] of claims) accepted.set(id, finishedAt);
     for (const ids of others) for (const id of ids) accepted.set(id, null);
     return accepted;
   }

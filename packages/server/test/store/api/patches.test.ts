@@ -61,15 +61,16 @@ describe.each(patches.map((operation) => [operation.path, operation] as const))(
   it.each([
     ["without a body", {}],
     ["with an empty body of JSON", { headers: { "content-type": "application/json" }, payload: "" }],
-  ])("refuses a call %s, and changes nothing", async (how, request) => {
+  ])("refuses a call %s, and changes nothing", async (_how, request) => {
     const before = await shown();
     const refused = await api.call({ method: "PATCH", url: at, ...request });
     expect(refusalOf(refused)).toMatchObject({ status: 400 });
-    if (how === "without a body") {
-      const { detail } = refused.json<{ detail: string }>();
-      for (const field of Object.keys(operation.body?.properties ?? {})) expect(detail).toContain(field);
-    }
     expect(await shown()).toEqual(before);
+  });
+
+  it("names the fields that can be changed to a caller without a body", async () => {
+    const { detail } = (await api.call({ method: "PATCH", url: at })).json<{ detail: string }>();
+    expect(detail).toContain(Object.keys(operation.body?.properties ?? {}).join(", "));
   });
 
   it("answers an empty object with the resource as it is, without a new version", async () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   nodes = await cluster();
   node = await nodes.start();
   const worker = { name: "raw", queues: ["default"], tasks: ["invoice.pdf"], slots: 1 };
-  expect((await node.call("POST", "/v1/workers:register", worker)).status).toBe(201);
+  await node.call("POST", "/v1/workers:register", worker);
 });
 afterAll(() => nodes.close());
 
