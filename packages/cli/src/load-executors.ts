@@ -6,33 +6,32 @@ import {
   createExecutorHost,
   dockerExecutor,
   emailExecutor,
+  executorNames,
   httpExecutor,
   kubernetesExecutor,
   lambdaExecutor,
   shellExecutor,
 } from "@carillon/executors";
-import type { CreateExecutors, Executor, Task, WorkerTimers, ExecutorHost } from "@carillon/worker";
+import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
 import type { Command } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
 import { type CliError, usageError } from "./exit-codes.js";
 import { readTypeScript } from "./load-tasks.js";
 
+export type ExecutorName = (typeof executorNames)[number];
+
 /**
  * Executors that come with Carillon and are chosen by name. They throw config_invalid if they need a library that is not installed; the
  * first run loads it.
  */
-const ownExecutors = {
+const ownExecutors: Readonly<Record<ExecutorName, (host: ExecutorHost) => Task>> = {
   http: httpExecutor,
   email: emailExecutor,
   docker: dockerExecutor,
   kubernetes: kubernetesExecutor,
   lambda: lambdaExecutor,
   airflow: airflowExecutor,
-} as const satisfies Readonly<Record<string, (host: ExecutorHost) => Task>>;
-
-export type ExecutorName = keyof typeof ownExecutors;
-
-const executorNames = Object.keys(ownExecutors) as readonly ExecutorName[];
+};
 
 export type ExecutorChoice = ReturnType<typeof executorChoice>;
 

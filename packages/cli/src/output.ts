@@ -105,6 +105,11 @@ export function visibleWarnings<Warning extends { readonly code: string }>(warni
   return warnings.filter(({ code }) => code !== "on_the_hour");
 }
 
+/** The warnings of an answer, for people. */
+export function printWarnings(io: Pick<Io, "info">, warnings: readonly { readonly detail: string }[] = []): void {
+  for (const { detail } of warnings) io.info(`carillon: warning: ${detail}`);
+}
+
 /** One column of a table for people. */
 export interface Column<Row> {
   readonly title: string;

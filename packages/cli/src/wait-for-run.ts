@@ -7,7 +7,6 @@ import { type Invocation, textOption } from "./command.js";
 import { CliError, ExitCode } from "./exit-codes.js";
 import { durationWithin } from "./flags.js";
 import type { Io } from "./io.js";
-import { outputForm } from "./output.js";
 import { progressBar, ProgressLine } from "./progress-line.js";
 
 const firstPauseMs = 50;
@@ -140,19 +139,6 @@ function detachedHint(id: string): string {
 function timeoutMessage({ id, status, waiting_on: reason }: WaitedFor, limitMs: number): string {
   const why = reason ? `: ${reason.detail}` : "";
   return `${id} is ${status} after ${limitMs / 1_000} s${why}; it ${detachedHint(id)}`;
-}
-
-/** A namespace with more tasks is not checked. */
-const maxTasks = 1_000;
-
-/** Warns people who created a run or a job that no worker serves its task yet: a typing mistake, or a worker that is to be started. */
-export async function warnIfUnserved(io: Io, invocation: Invocation, client: Client, task: string): Promise<void> {
-  if (outputForm(invocation) !== "table") return;
-  const { tasks, next_page_token: more } = await client.tasks.list({ page_size: maxTasks });
-  if (more !== null || tasks.some(({ name, workers }) => name === task && workers > 0)) return;
-  const served = tasks.filter((one) => one.workers > 0 && !one.name.startsWith("carillon:")).map(({ name }) => name);
-  const who = served.length === 0 ? "there is no worker" : `served are ${served.slice(0, 10).join(", ")}`;
-  io.info(`carillon: warning: no worker serves task ${task} yet (${who}); its runs wait until one does`);
 }
 
 const pollMs = 1_000;

@@ -114,7 +114,7 @@ export {
   type ResumeRequest,
   type RunNowRequest,
 } from "./resources/job-verbs.js";
-export type { Job, JobDefinition, JobList, JobListQuery, JobStatus, JobWarning } from "./resources/job.js";
+export type { Job, JobDefinition, JobList, JobListQuery, JobStatus } from "./resources/job.js";
 export {
   type Limit,
   type LimitChange,
@@ -177,6 +177,7 @@ export {
   type WaitingOn,
 } from "./resources/run.js";
 export type { TaskInfo, TaskInfoList } from "./resources/task.js";
+export type { Warning } from "./resources/warning.js";
 export {
   type CallbackSecret,
   type CallbackSecretMade,

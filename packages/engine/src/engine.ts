@@ -128,7 +128,7 @@ export class Engine {
     // Runs: reads, waiting callers, changes of single runs, deadlines.
     this.runs = new Runs(context, catalog);
     const { reader: runReader, lister } = this.runs;
-    const jobReader = new JobReader(store.jobs, runReader, lister);
+    const jobReader = new JobReader(store.jobs, { runs: runReader, lister, rules });
 
     // Limits.
     new LimitAdmitter(context, catalog);

@@ -50,6 +50,7 @@ export type { Explanation, JobExplanation, JobWaitCode, RunExplanation, RunWaitC
 export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-fires.js";
 export type { Neighbour, RunFilter } from "@carillon/store";
 export type { LogPage, LogRequest } from "./runs/run-logs.js";
+export { type Attempt, attemptsOf, firstStartOf } from "./runs/attempts.js";
 export type { RunView } from "./runs/run-reader.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "@carillon/store";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "@carillon/store";

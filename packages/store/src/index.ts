@@ -66,7 +66,14 @@ export type {
 } from "./dependencies/dependency-store.js";
 export { UpstreamLinks, UpstreamUnknown, namesIn } from "./dependencies/upstream-links.js";
 export type { AwaitingRun, CallbackStore, CalledRun } from "./dispatch/callback-store.js";
-export type { ClaimStore, DeferredRun, RetriedRun, StrictClaim, WaitingRun } from "./dispatch/claim-store.js";
+export type {
+  ClaimStore,
+  DeferredRun,
+  EndedClaims,
+  RetriedRun,
+  StrictClaim,
+  WaitingRun,
+} from "./dispatch/claim-store.js";
 export {
   type ClaimName,
   type ClaimedRun,

@@ -15,7 +15,16 @@ import {
   withRunFilter,
 } from "../flags.js";
 import { job as subject, jobRequest, withJobChangeFlags, withJobFlags } from "../job-flags.js";
-import { type Column, fieldColumns, fieldsOf, outputForm, printList, printThing, renderFields } from "../output.js";
+import {
+  type Column,
+  fieldColumns,
+  fieldsOf,
+  outputForm,
+  printList,
+  printThing,
+  printWarnings,
+  renderFields,
+} from "../output.js";
 import { hasEnded, pauseFlags, printNoUndo, printUndo, undoOfCancel } from "../undo.js";
 import {
   type Call,
@@ -26,7 +35,7 @@ import {
   type Resource,
   serverCommand,
 } from "../verbs.js";
-import { exitCodeOfRun, waitForJobRun, waitForRun, waitLimitMs, warnIfUnserved, withWait } from "../wait-for-run.js";
+import { exitCodeOfRun, waitForJobRun, waitForRun, waitLimitMs, withWait } from "../wait-for-run.js";
 import { run, runColumns } from "./run.js";
 
 const defaultFires = 10;
@@ -271,10 +280,8 @@ async function createJob({ io, invocation, client }: Call): Promise<ExitCode> {
     throw usageError("The flag --wait is for jobs that run once. Leave it out, or leave out --cron and --every.");
   const created = await client.jobs.create(await jobRequest(io, invocation));
   const latest = wait ? await waitForJobRun(io, client, created.id, waitLimitMs(invocation)) : created;
-  if (!wait) await warnIfUnserved(io, invocation, client, latest.task);
   // The table has them as fields.
-  if (outputForm(invocation) !== "table")
-    for (const { detail } of latest.warnings ?? []) io.info(`carillon: warning: ${detail}`);
+  if (outputForm(invocation) !== "table") printWarnings(io, latest.warnings);
   await printThing(io, invocation, latest, renderJob);
   if (latest.run !== undefined && isFinal(latest.run.status)) printNoUndo(io, "it ran");
   else printUndo(io, invocation, "created", `job cancel ${latest.key === null ? latest.id : `@${latest.key}`}`);
@@ -358,6 +365,7 @@ async function runJob({ io, invocation, client, name }: Call): Promise<ExitCode>
     ...(flagOption(invocation, "force") && { force: true }),
   });
   const wait = flagOption(invocation, "wait");
+  if (!wait) printWarnings(io, created.warnings);
   const latest = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
   await printThing(io, invocation, latest, run.render);
   if (isFinal(latest.status)) printNoUndo(io, "it ran");

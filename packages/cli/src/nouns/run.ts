@@ -14,7 +14,16 @@ import {
   withRunFilter,
 } from "../flags.js";
 import { jobIdOption, withJobOption } from "../job-flags.js";
-import { type Column, fieldColumns, fieldsOf, outputForm, printThing, renderFields, renderJson } from "../output.js";
+import {
+  type Column,
+  fieldColumns,
+  fieldsOf,
+  outputForm,
+  printThing,
+  renderFields,
+  renderJson,
+  renderTable,
+} from "../output.js";
 import { Reconnect } from "../client.js";
 import { printUndo } from "../undo.js";
 import {
@@ -46,23 +55,56 @@ export const run: Resource<Run> = {
   argument: "<run>",
   argumentHelp: "its id",
   get: (client, id) => client.runs.get(id),
-  render: (one) =>
-    renderFields([
-      ["id", one.id],
-      ["job", one.job_id],
-      ["task", one.task],
-      ["status", one.status_reason === null ? one.status : `${one.status} (${one.status_reason})`],
-      ...(one.waiting_on ? [["waits for", one.waiting_on.detail] as const] : []),
-      ["attempt", `${one.attempt} of ${one.max_attempts}`],
-      ["scheduled for", one.trigger.scheduled_for],
-      ["started", one.started_at],
-      ["finished", one.finished_at],
-      ["late", milliseconds(one.lag_ms)],
-      ["took", milliseconds(one.duration_ms)],
-      ...fieldsOf(one, "payload", "output"),
-      ["error", one.error === null ? null : `${one.error.type}: ${one.error.message}`],
-    ]),
+  render: renderRun,
 };
+
+function renderRun(one: Run): string {
+  const fields = renderFields([
+    ["id", one.id],
+    ["job", one.job_id],
+    ["task", one.task],
+    ["status", one.status_reason === null ? one.status : `${one.status} (${one.status_reason})`],
+    ...(one.waiting_on ? [["waits for", one.waiting_on.detail] as const] : []),
+    ["attempt", `${one.attempt} of ${one.max_attempts}`],
+    ...(one.losses > 0 ? [["losses", one.losses] as const] : []),
+    ["worker", one.worker_id],
+    ["scheduled for", one.trigger.scheduled_for],
+    ["started", one.started_at],
+    ["finished", one.finished_at],
+    ["late", milliseconds(one.lag_ms)],
+    ["took", milliseconds(one.duration_ms)],
+    ...fieldsOf(one, "payload", "output"),
+    ["error", errorText(one.error)],
+    ...stackLines(one.error).map((line, at) => [at === 0 ? "stack" : "", line] as const),
+  ]);
+  // A single attempt that succeeded, or that runs, is in the fields already.
+  const hasMore = one.attempts.length > 1 || one.attempts.some(({ error, outcome }) => error || isLoss(outcome));
+  return hasMore ? `${fields}\n${renderTable(attemptColumns, one.attempts)}` : fields;
+}
+
+type Attempt = Run["attempts"][number];
+
+const isLoss = (outcome: Attempt["outcome"]): boolean => ["worker_lost", "not_started", "drained"].includes(outcome);
+
+const attemptColumns: readonly Column<Attempt>[] = [
+  { title: "ATTEMPT", value: ({ attempt }) => attempt, align: "right" },
+  { title: "OUTCOME", value: ({ outcome }) => outcome },
+  { title: "WORKER", value: (one) => one.worker_id },
+  { title: "STARTED", value: (one) => one.started_at },
+  { title: "TOOK", value: (one) => milliseconds(one.duration_ms), align: "right" },
+  { title: "ERROR", value: ({ error }) => errorText(error) },
+];
+
+function errorText(error: Run["error"]): string | null {
+  return error === null ? null : `${error.type}: ${error.message}`;
+}
+
+/** Below the error itself, which a stack begins with. */
+function stackLines(error: Run["error"]): readonly string[] {
+  const lines = (error?.stack ?? "").split("\n").map((line) => line.trim());
+  const first = lines.findIndex((line) => line.startsWith("at "));
+  return (first === -1 ? lines : lines.slice(first)).filter((line) => line !== "");
+}
 
 const bulkActions = ["cancel", "retry", "discard"] as const;
 

@@ -4,10 +4,10 @@ import { Option } from "commander";
 import { type Commands, flagOption, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { runRequest, withPayload, withRunFlags } from "../job-flags.js";
-import { type Column, countColumns, printThing, renderFields } from "../output.js";
+import { type Column, countColumns, printThing, printWarnings, renderFields } from "../output.js";
 import { printNoUndo, printUndo } from "../undo.js";
 import { type Call, getCommand, listCommand, type Resource, serverCommand } from "../verbs.js";
-import { exitCodeOfRun, waitForRun, waitLimitMs, warnIfUnserved, withWait } from "../wait-for-run.js";
+import { exitCodeOfRun, waitForRun, waitLimitMs, withWait } from "../wait-for-run.js";
 import { run } from "./run.js";
 
 const columns: readonly Column<TaskInfo>[] = [
@@ -74,7 +74,7 @@ async function runTask({ io, invocation, client, name }: Call): Promise<ExitCode
     ...present({ delay, run_at: at }),
   });
   const wait = flagOption(invocation, "wait");
-  if (!wait) await warnIfUnserved(io, invocation, client, created.task);
+  if (!wait) printWarnings(io, created.warnings);
   const latest = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
   await printThing(io, invocation, latest, run.render);
   if (!wait) io.info(`carillon: watch it with: carillon run watch ${created.id}`);

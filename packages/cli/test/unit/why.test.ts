@@ -114,14 +114,23 @@ describe("waiting for a run", () => {
 });
 
 describe("a job whose task no worker serves", () => {
-  it.each([
-    [[{ name: "echo", workers: 1 }], "no worker serves task helo yet (served are echo)"],
-    [[{ name: "helo", workers: 0 }], "no worker serves task helo yet (there is no worker)"],
-  ])("job create warns about an unserved task if the tasks are %j", async (tasks, warning) => {
-    const job = { id: "job_1", key: null, task: "helo", status: "scheduled", last_run: null };
-    serveBy((call) => ({ body: pathOf(call) === "/v1/tasks" ? { tasks, next_page_token: null } : job }));
-    const { code, talk } = await run("job", "create", "--task", "helo", "--every", "1m");
+  const warnings = [{ code: "no_worker_for_task", detail: "no worker serves task helo, so its runs wait" }];
+
+  it("job create prints the warning of the server, in the table or beside the data", async () => {
+    const job = { id: "job_1", key: null, task: "helo", status: "scheduled", last_run: null, warnings };
+    serve(job);
+    const { code, out } = await run("job", "create", "--task", "helo", "--every", "1m");
     expect(code).toBe(0);
-    expect(talk).toContain(warning);
+    expect(out).toMatch(/^warning +no worker serves task helo, so its runs wait$/m);
+    const { talk } = await run("job", "create", "--task", "helo", "--every", "1m", "--json");
+    expect(talk).toContain("carillon: warning: no worker serves task helo, so its runs wait");
+  });
+
+  it.each([
+    ["task", "run", "helo"],
+    ["job", "run", "@hello"],
+  ])("%s %s %s prints the warning of the server", async (...args) => {
+    serve({ id: "run_1", status: "queued", task: "helo", trigger: {}, attempts: [], error: null, losses: 0, warnings });
+    expect((await run(...args)).talk).toContain("carillon: warning: no worker serves task helo, so its runs wait");
   });
 });

@@ -21,8 +21,9 @@ import { firingRequest, readFiring } from "./firing-policy.js";
 import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
-import { addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
+import { addAddressFaults, addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
+import { BatchWarnings } from "./warning.js";
 import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
 
 const BoundedText = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
@@ -106,6 +107,7 @@ export const JobBatchCreated = object("JobBatchCreated", {
   results: Type.Array(BatchResult, { description: "In the order of the request" }),
   created: Count("Created jobs"),
   refused: Count("Refused jobs"),
+  warnings: BatchWarnings,
 });
 export type JobBatchCreated = Static<typeof JobBatchCreated>;
 
@@ -186,8 +188,11 @@ function specOf(body: unknown, given: JobCreate, context: RequestContext, findin
     ...runPolicy(own, sound, findings, context.refuseTarget),
     ...runLimits(sound, payload, findings),
   };
-  if (payload !== null && own.task !== undefined)
-    addPayloadFaults(context.checkPayload, own.task.value, payload.value, findings);
+  if (own.task !== undefined) {
+    const [check, task] = [context.checkPayload, own.task.value];
+    if (payload !== null) addPayloadFaults(check, task, payload.value, findings);
+    else addAddressFaults(check, task, context.payload === undefined ? sound.payload : context.payload.value, findings);
+  }
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("A fault of the request was not recorded.");
   const firing = schedule.kind === "at" ? firingFields : ownFiring(firingFields);

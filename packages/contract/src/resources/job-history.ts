@@ -13,7 +13,8 @@ import {
 } from "../operation.js";
 import { pageOf, PageQuery, paging } from "../paging.js";
 import { JobCreate } from "./job-create.js";
-import { Job, JobDefinition, JobRef, Warning } from "./job.js";
+import { Job, JobDefinition, JobRef } from "./job.js";
+import { Warning } from "./warning.js";
 import { explanationFields, listFilters, RunExplanation, RunList, RunListQuery } from "./run.js";
 
 const JobVersion = object(

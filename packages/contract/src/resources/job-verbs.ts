@@ -185,6 +185,7 @@ export const runJobNow = {
   answers: { 201: { description: "The run", schema: Run, headers: { Location: "The address of the run" } } },
   errors: [
     ...bodyErrors,
+    "address_refused",
     "duration_invalid",
     "retry_invalid",
     "template_value_missing",
@@ -206,7 +207,15 @@ export const retryJob = {
     200: { description: "The run that an earlier call created", schema: RunRetried },
     201: { description: "The new run", schema: RunRetried, headers: { Location: "The address of the run" } },
   },
-  errors: [...bodyErrors, "overlap_refused", "run_live", "run_not_failed", "run_not_repeatable", ...changeErrors],
+  errors: [
+    ...bodyErrors,
+    "address_refused",
+    "overlap_refused",
+    "run_live",
+    "run_not_failed",
+    "run_not_repeatable",
+    ...changeErrors,
+  ],
 } as const satisfies Operation;
 
 export type PauseRequest = ReturnType<typeof readPause>;

@@ -11,6 +11,7 @@ import { Schedule } from "./job-schedule.js";
 import { limitAnswer } from "./run-limits.js";
 import { Guarantee, Retry, Sla } from "./run-policy.js";
 import { listFilters, Run, RunSummary } from "./run.js";
+import { Warning } from "./warning.js";
 
 export const JobRef = Type.Object({
   id: Type.String({
@@ -29,12 +30,6 @@ export type JobStatus = Static<typeof JobStatus>;
 export const MissedChoice = stringEnum(missedChoices, {
   description: "Which of the occurrences inside a pause fire when it ends; none by default",
 });
-
-export const Warning = object(
-  "Warning",
-  { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },
-  { description: "A sign that an accepted definition may not do what was intended" },
-);
 
 /** The definition of a job, as opposed to its state. */
 const definition = {
@@ -101,7 +96,9 @@ export const Job = object("Job", {
   pause: nullable(described(JobPauseState, "Details of the pause, if the job is paused")),
   status: JobStatus,
   version: Type.Integer({ minimum: 1, description: "Increases with every change; also the ETag" }),
-  next_run_at: nullable(Timestamp),
+  next_run_at: nullable(
+    described(Timestamp, "Of a paused job: the first fire after the end of its pause, null if that has no end"),
+  ),
   next_run_local: nullable(Text("The same instant in the schedule's time zone, with its offset")),
   description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
   warnings: Type.Optional(Type.Array(Warning, { description: "Only in an answer about a single job" })),
@@ -123,8 +120,6 @@ export const Job = object("Job", {
   ),
 });
 export type Job = Static<typeof Job>;
-
-export type JobWarning = Static<typeof Warning>;
 
 export const JobList = object("JobList", {
   jobs: Type.Array(Job),

@@ -105,7 +105,7 @@ export const updateLimit = {
   path: "/v1/limits/{id}",
   client: "limits.update",
   summary: "Change a limit",
-  description: "Applies to runs that are admitted from now on. Running ones continue.",
+  description: "Applies to runs that are admitted from now on. Running ones continue. An empty patch changes nothing.",
   body: LimitPatch,
   answers: { 200: theLimit },
   errors: [...bodyErrors, "not_found", "duration_invalid", "limit_invalid", ...storeErrors],

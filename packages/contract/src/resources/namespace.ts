@@ -99,7 +99,9 @@ export const updateNamespace = {
   path,
   client: "namespaces.update",
   summary: "Change a namespace",
-  description: "A new weight applies from the next claim on. Other nodes follow within a second.",
+  description:
+    "A new weight applies from the next claim on. Other nodes follow within a second. A patch that changes nothing makes no " +
+    "new version.",
   params,
   conditional: true,
   body: NamespacePatch,

@@ -173,7 +173,9 @@ export const updateQueue = {
   path: "/v1/queues/{name}",
   client: "queues.update",
   summary: "Create or change a queue",
-  description: "A new order applies to runs that are queued from now on; waiting runs keep their places.",
+  description:
+    "A new order applies to runs that are queued from now on; waiting runs keep their places. A patch that changes nothing " +
+    "makes no new version, and an empty one creates no queue.",
   body: QueuePatch,
   answers: { 200: theQueue },
   errors: [...changeErrors, "duration_invalid", "queue_order_fixed", "limit_invalid"],

@@ -6,11 +6,15 @@ import type { RefuseTarget } from "./end-callback.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 
+interface PayloadFault {
+  readonly pointer: string;
+  readonly message: string;
+  /** address_refused: its task may not connect to the address; left out: its form is wrong. */
+  readonly code?: "address_refused";
+}
+
 /** Returns the faults of a payload, with pointers from the payload on; none for a task without a known schema. */
-export type CheckPayload = (
-  task: string,
-  payload: unknown,
-) => readonly { readonly pointer: string; readonly message: string }[];
+export type CheckPayload = (task: string, payload: unknown) => readonly PayloadFault[];
 
 export function addPayloadFaults(
   check: CheckPayload | undefined,
@@ -18,8 +22,22 @@ export function addPayloadFaults(
   payload: unknown,
   findings: Findings,
 ): void {
-  for (const { pointer, message } of check?.(task, payload) ?? [])
-    findings.add(`/payload${pointer}`, "payload_invalid", message);
+  for (const fault of check?.(task, payload) ?? []) addPayloadFault(fault, findings);
+}
+
+/** The faults of a payload that runs may complete or replace: only an address that none of them may have. */
+export function addAddressFaults(
+  check: CheckPayload | undefined,
+  task: string,
+  payload: unknown,
+  findings: Findings,
+): void {
+  for (const fault of check?.(task, payload) ?? [])
+    if (fault.code === "address_refused") addPayloadFault(fault, findings);
+}
+
+function addPayloadFault({ pointer, message, code }: PayloadFault, findings: Findings): void {
+  findings.add(`/payload${pointer}`, code ?? "payload_invalid", message);
 }
 
 export interface RequestContext {

@@ -21,6 +21,7 @@ import { addPayloadFaults, refuseLongPast, type RequestContext, withDefaults } f
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
+import { BatchWarnings } from "./warning.js";
 
 const DedupeRequest = object(
   "DedupeRequest",
@@ -111,6 +112,7 @@ export const RunBatchCreated = object("RunBatchCreated", {
   created: Count("Created runs"),
   duplicates: Count("Items for which a run existed already"),
   refused: Count("Refused items"),
+  warnings: BatchWarnings,
 });
 export type RunBatchCreated = Static<typeof RunBatchCreated>;
 

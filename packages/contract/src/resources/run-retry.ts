@@ -23,6 +23,7 @@ export type RunRetried = Static<typeof RunRetried>;
 
 const repeatErrors = [
   ...bodyErrors,
+  "address_refused",
   "overlap_refused",
   "run_live",
   "run_not_repeatable",

@@ -31,6 +31,7 @@ import {
 } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
 import { refuseLongPast, type RequestContext } from "./request-context.js";
+import { Warning } from "./warning.js";
 
 export const RunStatus = stringEnum(runStatuses, { description: "The state of the run" });
 export type RunStatus = Static<typeof RunStatus>;
@@ -57,19 +58,35 @@ const Trigger = object("Trigger", {
   ),
 });
 
-const EarlierAttempt = object(
-  "Attempt",
-  {
-    attempt: Type.Integer(),
-    fence: Type.Integer(),
-    worker_id: Type.String(),
-    started_at: Timestamp,
-    ended_at: Timestamp,
-    outcome: stringEnum(["failed", "timeout", "worker_lost"]),
-    error: nullable(RunError),
-  },
-  { description: "An attempt that did not succeed" },
-);
+const attemptOutcomes = [
+  "running",
+  "succeeded",
+  "failed",
+  "timeout",
+  "worker_lost",
+  "not_started",
+  "drained",
+  "cancelled",
+] as const;
+
+const attempt = {
+  attempt: Count("From 1. An attempt that ended with its worker is repeated under the same number"),
+  fence: Type.Integer({ description: "Identifies the claim of the attempt: grows with each claim of the run" }),
+  worker_id: nullable(Text("The worker that had it; null while it waits for a callback")),
+  started_at: Timestamp,
+  ended_at: nullable(described(Timestamp, "Of a lost worker's attempt: when the loss was found")),
+  duration_ms: nullable(Milliseconds("The time from its start to its end")),
+  outcome: stringEnum(attemptOutcomes, {
+    description:
+      "worker_lost counts against max_losses; not_started (its worker was lost before the start was recorded) and drained " +
+      "(its worker stopped and gave the run back) count against nothing",
+  }),
+  error: nullable(RunError),
+};
+
+const attemptOf = { description: "One claim of a run by a worker" };
+const Attempt = object("Attempt", attempt, attemptOf);
+const RunAttempt = object("RunAttempt", attempt, attemptOf);
 
 const Progress = object(
   "Progress",
@@ -92,7 +109,11 @@ export const WaitingOn = object(
     code: Text(`The reason, as in explain: ${waitReasons}`),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),
   },
-  { description: "What a live run that does not run waits for; only in an answer about a single run" },
+  {
+    description:
+      "What a live run that does not run waits for; only in an answer about a single run, and null in the answer to a call that " +
+      "creates one without wait",
+  },
 );
 export type WaitingOn = Static<typeof WaitingOn>;
 
@@ -133,7 +154,7 @@ export const Run = object("Run", {
   deadline_at: nullable(described(Timestamp, "The deadline, while the run is live")),
   sla: nullable(RunSla),
   created_at: Timestamp,
-  losses: Count("The number of times that its worker was lost"),
+  losses: Count("The number of times that its worker was lost after the start was recorded"),
   worker_id: nullable(Type.String()),
   waiting_on: nullable(WaitingOn),
   retried_as: nullable(Text("The run that retries this one; only in an answer about a single run")),
@@ -141,12 +162,17 @@ export const Run = object("Run", {
   payload: Type.Unknown(),
   output: Type.Unknown(),
   error: nullable(RunError),
-  attempts: Type.Array(EarlierAttempt, {
-    description: "The attempts before the last one, at most the last hundred",
+  attempts: Type.Array(Attempt, {
+    description: "All attempts, oldest first, the running one included; of more than a hundred the last ones",
   }),
   labels: Type.Record(Type.String(), Type.String()),
   owner: nullable(Type.String()),
   trace_id: nullable(Text("The trace of the call that created it, by W3C Trace Context")),
+  warnings: Type.Optional(
+    Type.Array(Warning, {
+      description: "Such as a task that no worker serves; only in an answer to a call that creates a run",
+    }),
+  ),
 });
 export type Run = Static<typeof Run>;
 
@@ -227,15 +253,6 @@ export const RunReschedule = object(
 );
 export type RunReschedule = Static<typeof RunReschedule>;
 
-const RunAttempt = object("RunAttempt", {
-  attempt: Type.Integer(),
-  worker_id: nullable(Type.String()),
-  started_at: Timestamp,
-  ended_at: nullable(Timestamp),
-  outcome: stringEnum(["running", "succeeded", "failed", "timeout", "worker_lost", "cancelled"]),
-  error: nullable(RunError),
-});
-
 export const RunAttempts = object("RunAttempts", { attempts: Type.Array(RunAttempt) });
 export type RunAttempts = Static<typeof RunAttempts>;
 
@@ -246,6 +263,8 @@ const runEventTypes = [
   "failed",
   "timeout",
   "worker_lost",
+  "not_started",
+  "drained",
   "next_try",
   "succeeded",
   "cancelled",

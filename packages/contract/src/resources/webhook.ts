@@ -173,6 +173,7 @@ export const updateWebhook = {
   path,
   client: "webhooks.update",
   summary: "Change a webhook endpoint",
+  description: "A patch that changes nothing makes no new version.",
   params,
   conditional: true,
   body: WebhookPatch,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { CarillonError, type DurationMs, type Instant, type OrderKind, type QueueOrder } from "@carillon/core";
 import type {
   KnownQueue,
@@ -140,9 +141,10 @@ export class Queues {
     return this.#context.inNamespace(namespace, (id) => this.#context.store.queues.find(id, name));
   }
 
-  /** Throws precondition_failed, queue_order_fixed. Queued runs keep their place. */
+  /** Throws precondition_failed, queue_order_fixed, and not_found if nothing is to change of a queue that does not exist. Queued runs keep their place. */
   change(namespace: string, name: string, requested: QueueChange, context: ChangeContext): Promise<QueueView> {
     return this.#change({ namespace, name, event: "updated" }, context, ({ order, pause, limits: before }, isNew) => {
+      if (isNew && Object.keys(requested).length === 0) throw noQueue(name);
       const wanted = changedOrder(order, requested);
       if (!isNew && (wanted.kind === "strict") !== (order.kind === "strict")) throw orderFixed(name, order);
       const limits = changedLimits(before, requested);
@@ -201,10 +203,14 @@ export class Queues {
   ): Promise<QueueView> {
     const { store, inNamespace, emit } = this.#context;
     return inNamespace(namespace, async (namespaceId) => {
+      let isSame = false;
       const view = await store.queues.change({ namespaceId, name }, (before) => {
         if (ifVersion !== undefined && ifVersion !== before?.version) throw versionMismatch(name, before, ifVersion);
-        return decide(before ?? defaultState, before === null);
+        const state = decide(before ?? defaultState, before === null);
+        isSame = before !== null && isSameState(state, before);
+        return isSame ? "same" : state;
       });
+      if (isSame) return view;
       await this.#catalog.announceChange();
       emit({ type: `queue.${event}`, namespaceId, queue: name });
       return view;
@@ -226,6 +232,16 @@ function changedLimits(before: QueueLimits | null, { concurrency, rateLimit }: Q
   if (rateLimit === null) delete limits.rateLimit;
   else if (rateLimit !== undefined) limits.rateLimit = rateLimit;
   return Object.keys(limits).length === 0 ? null : limits;
+}
+
+/** A change to the present state makes no version. */
+function isSameState(state: NewQueueState, { order, pause, limits }: QueueView): boolean {
+  return isDeepStrictEqual(state, { order, pause, limits });
+}
+
+function noQueue(name: string): CarillonError {
+  const detail = `There is no queue ${JSON.stringify(name)}. It is created by its first use, or by a change with at least one field.`;
+  return new CarillonError("not_found", detail);
 }
 
 function strictTakesNoLimits(name: string): CarillonError {

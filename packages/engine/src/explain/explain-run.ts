@@ -4,6 +4,7 @@ import type { Breakers } from "../breakers/breakers.js";
 import type { EngineContext } from "../context.js";
 import { type Served, whoServes } from "../dispatch/sessions/why-unserved.js";
 import type { Limits, LimitView, RunLimitsView } from "../limits/limits.js";
+import { firstStartOf, lostClaimOf } from "../runs/attempts.js";
 import type { RunView } from "../runs/run-reader.js";
 import { at, because, byWhom, durationText, errorSummary, plain, type RunExplanation } from "./explanation.js";
 
@@ -30,7 +31,7 @@ export class RunExplainer {
   }
 
   async explain(namespace: Namespace, run: RunView, now: number): Promise<RunExplanation> {
-    return withSla(await this.#why(namespace, run, now), run, now);
+    return withSla(withLoss(await this.#why(namespace, run, now), run), run, now);
   }
 
   async #why(namespace: Namespace, run: RunView, now: number): Promise<RunExplanation> {
@@ -172,13 +173,30 @@ function ended({ status, statusReason, finishedAt, error, attempt, maxAttempts }
   return { ...plain("ended", `${status}${when}${how}${tries}${what}`), facts: { status } };
 }
 
+const lossTexts: Readonly<Record<string, string>> = {
+  worker_lost: "was lost with it",
+  not_started: "was lost before it had started it",
+  drained: "was drained and gave it back",
+};
+
+/** Adds how the claim before ended, if that was with its worker: a live run is begun again without an attempt of its own that failed. */
+function withLoss(explanation: RunExplanation, run: RunView): RunExplanation {
+  const lost = isFinal(run.status) ? null : lostClaimOf(run);
+  if (lost === null) return explanation;
+  const worker = formatId("wrk", lost.sessionId);
+  const count = lost.outcome === "worker_lost" ? ` (loss ${run.losses})` : "";
+  const detail = `${explanation.detail}; ${worker} ${lossTexts[lost.outcome] ?? lost.outcome} at ${at(lost.endedAt)}${count}`;
+  const facts = { ...explanation.facts, lost_worker: worker, losses: run.losses };
+  return { ...explanation, detail, facts };
+}
+
 /** Adds how much later than its SLA a run starts or ends. */
 export function withSla(explanation: RunExplanation, run: RunView, now: number): RunExplanation {
-  const { policy, trigger, status, startedAt, finishedAt, attempts } = run;
+  const { policy, trigger, status, finishedAt } = run;
   const terms = slaTermsOf({ sla: policy.sla, trigger: trigger.kind, nominal: trigger.scheduledFor });
   if (terms === null || status === "cancelled" || status === "skipped") return explanation;
   const isOver = isFinal(status);
-  const started = attempts[0]?.startedAt ?? startedAt ?? (isOver ? (finishedAt ?? now) : now);
+  const started = firstStartOf(run) ?? (isOver ? (finishedAt ?? now) : now);
   const startLateMs = latenessOf(terms.startBy, started);
   const finishLateMs = latenessOf(terms.finishBy, finishedAt ?? now);
   const lateness = [

@@ -48,12 +48,13 @@ function dueText(lateMs: number): string {
   return `it has been due for ${durationText(lateMs)} and no node has fired it yet: they are behind, or none of them has its schedule`;
 }
 
-function paused({ pause }: JobView, missed: number): Answer {
+function paused({ pause, nextRunAt }: JobView, missed: number): Answer {
   const by = pause === null ? "" : `${byWhom(pause.actor)} since ${at(pause.at)}`;
   const until = pause?.until ?? null;
   const end = until === null ? "until it is resumed" : `until ${at(until)}`;
   const count = missed === 0 ? "" : `; ${missed} occurrences inside the pause so far`;
-  const detail = `paused${by}, ${end}${count}${because(pause?.reason ?? null)}`;
+  const next = nextRunAt === null ? "" : `; fires next at ${at(nextRunAt)}`;
+  const detail = `paused${by}, ${end}${next}${count}${because(pause?.reason ?? null)}`;
   return { ...plain("paused", detail), until, facts: { missed } };
 }
 

@@ -1,4 +1,5 @@
 import {
+  CarillonError,
   type Instant,
   type JobPause,
   type JobState,
@@ -14,6 +15,8 @@ import { type JobRow, type JobStore, type Neighbour, type NewJob, readPause, typ
 import { type JobRef, type Page, type PageRequest, toPage, type Total, type TotalRequest } from "../requests.js";
 import { maxCounted, mergeParts, type RunLister } from "../runs/run-lister.js";
 import type { RunReader, RunView } from "../runs/run-reader.js";
+import type { DueRules } from "../schedules/due-rules.js";
+import { fireAfterPause } from "./pause-end.js";
 
 /** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */
 export interface JobView extends StoredSpec {
@@ -22,7 +25,10 @@ export interface JobView extends StoredSpec {
   /** null unless the job is paused. */
   readonly pause: JobPause | null;
   readonly version: number;
-  /** The next nominal instant with its jitter added; null when the schedule has no occurrence left. */
+  /**
+   * The next nominal instant with its jitter added; null when the schedule has no occurrence left. Of a paused job: the first one after the
+   * end of the pause; null if the pause has none.
+   */
   readonly nextRunAt: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -49,7 +55,7 @@ function runStatusesOf(statuses: readonly JobStatus[]): RunStatus[] {
   });
 }
 
-function toJobView(row: JobRow, lastRun: RunView | null): JobView {
+function toJobView(row: JobRow, lastRun: RunView | null, nextRunAt: Instant | null): JobView {
   return {
     id: row.id,
     key: row.key,
@@ -65,7 +71,7 @@ function toJobView(row: JobRow, lastRun: RunView | null): JobView {
     state: row.state,
     pause: row.state === "paused" ? readPause(row) : null,
     version: row.version,
-    nextRunAt: row.state === "paused" ? null : row.next_fire_at,
+    nextRunAt,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     neighbours: [],
@@ -128,16 +134,24 @@ export function oneOffJob(run: RunView): JobView {
 /** Jobs that are read at once for a list of some statuses. */
 const pageForStatus = 200;
 
+export interface JobReaderDeps {
+  readonly runs: RunReader;
+  readonly lister: RunLister;
+  readonly rules: Pick<DueRules, "compile">;
+}
+
 /** Reads jobs: stored ones, and one-off jobs that are stored as their run alone, in one form and one order. */
 export class JobReader {
   readonly #jobs: JobStore;
   readonly #runs: RunReader;
   readonly #lister: RunLister;
+  readonly #rules: Pick<DueRules, "compile">;
 
-  constructor(jobs: JobStore, runs: RunReader, lister: RunLister) {
+  constructor(jobs: JobStore, { runs, lister, rules }: JobReaderDeps) {
     this.#jobs = jobs;
     this.#runs = runs;
     this.#lister = lister;
+    this.#rules = rules;
   }
 
   async find(namespaceId: number, ref: JobRef): Promise<JobView | null> {
@@ -206,7 +220,23 @@ export class JobReader {
     const lastRunIds = rows.map(newestRunOf);
     const ids = lastRunIds.filter((id) => id !== null);
     const runs = await this.#runs.findMany(namespaceId, ids);
-    return rows.map((row, index) => toJobView(row, runs.get(lastRunIds[index] ?? "") ?? null));
+    return rows.map((row, index) =>
+      toJobView(row, runs.get(lastRunIds[index] ?? "") ?? null, this.#nextRunAt(namespaceId, row)),
+    );
+  }
+
+  #nextRunAt(namespaceId: number, row: JobRow): Instant | null {
+    const { state, id: jobId, schedule } = row;
+    if (state !== "paused") return row.next_fire_at;
+    const pause = readPause(row);
+    if (pause === null || pause.until === null) return null;
+    try {
+      return fireAfterPause(this.#rules.compile({ jobId, namespaceId, schedule }), pause);
+    } catch (error) {
+      // A job whose calendar is gone is shown, without a time: it cannot be resumed either.
+      if (error instanceof CarillonError) return null;
+      throw error;
+    }
   }
 }
 

@@ -82,8 +82,9 @@ export class Limits {
     });
   }
 
-  /** Throws limit_invalid; null when there is no such limit. */
+  /** Throws limit_invalid; null when there is no such limit. An empty change leaves it as it is. */
   change(namespace: string, id: number, change: LimitChange): Promise<ListedLimit | null> {
+    if (Object.keys(change).length === 0) return this.get(namespace, id);
     return this.#change(namespace, id, { isFixed: true, ...change });
   }
 

@@ -52,6 +52,10 @@ export interface RunView {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly losses: number;
+  /** Of its last claim; 0 before the first. */
+  readonly fence: number;
+  /** It is running, or it ended while it was. */
+  readonly isClaimed: boolean;
   readonly workerId: string | null;
   /** The latest report of its handler; null of a run that has ended. */
   readonly progress: RunProgress | null;
@@ -59,6 +63,7 @@ export interface RunView {
   readonly policy: RunPolicy;
   readonly output: unknown;
   readonly error: RunError | null;
+  /** The attempts that ended before the last one; `attemptsOf` adds that one. */
   readonly attempts: readonly AttemptRecord[];
   readonly labels: Readonly<Record<string, string>>;
   readonly owner: string | null;
@@ -104,6 +109,8 @@ export function newRunView(run: NewRun, stored: StoredRun): RunView {
     attempt: 0,
     maxAttempts: retryOf(run.policy).maxAttempts,
     losses: 0,
+    fence: 0,
+    isClaimed: false,
     workerId: null,
     progress: null,
     payload: run.payload ?? null,
@@ -196,6 +203,8 @@ export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
     attempt: row.status === "running" ? row.attempt + 1 : row.attempt,
     maxAttempts: retryOf(row.policy ?? {}).maxAttempts,
     losses: row.losses,
+    fence: row.fence,
+    isClaimed: row.session_id !== null,
     workerId: row.session_id === callbackSessionId ? null : row.session_id,
     progress,
     payload: row.payload,

@@ -53,7 +53,7 @@ class MemoryClaims {
         this.#faulty("finish", async () => {
           const ended = runs.filter(({ id, fence }) => this.running.get(id)?.fence === fence);
           for (const { id, status } of ended) this.#end(id, status);
-          return new Map(ended.map(({ id }) => [id, null]));
+          return new Map(ended.map(({ id }) => [id, { freedJobId: null, finishedAt: 0 }]));
         }),
       retry: async (runs) => {
         for (const { id } of runs) this.#end(id, "retrying");
@@ -84,12 +84,12 @@ class MemoryClaims {
 
   async #completeAndClaim({ succeeded, demand }: CompleteAndClaim): Promise<CompletedAndClaimed> {
     for (const { id } of succeeded) this.#end(id, "succeeded");
-    if (demand === null) return { claimed: [], accepted: null, freedJobs: [] };
+    if (demand === null) return { claimed: [], accepted: null, finishedAt: 0, freedJobs: [] };
     const claimed = this.waiting
       .splice(0, demand.slots.length)
       .map((run, index) => this.#claim(run, demand.sessions[demand.slots[index] ?? 0] ?? ""));
     await this.gate;
-    return { claimed, accepted: null, freedJobs: [] };
+    return { claimed, accepted: null, finishedAt: 0, freedJobs: [] };
   }
 
   async #faulty<Result>(name: "completeAndClaim" | "finish" | "held", work: () => Promise<Result>): Promise<Result> {

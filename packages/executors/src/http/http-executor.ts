@@ -1,9 +1,12 @@
-import { type CallbackAnswer, type DurationMs, type Instant, present } from "@carillon/core";
+import { type CallbackAnswer, type DurationMs, type Instant, isObject, present } from "@carillon/core";
 import {
+  type AddressRules,
+  closedAddress,
   type Executor,
   type ExecutorHost,
   type HttpAnswer,
   NonRetryableError,
+  type PayloadFault,
   RetryAfterError,
   faultsOf,
 } from "@carillon/worker";
@@ -27,7 +30,7 @@ class RuleNotMetError extends Error {
 export function httpExecutor(host: ExecutorHost): Executor {
   return {
     name: "http",
-    check: (payload) => faultsOf(readHttpPayload, payload),
+    check: (payload) => [...faultsOf(readHttpPayload, payload), ...addressFaults(payload, host.outbound)],
     run: async (payload, context) => {
       const read = readHttpPayload(payload);
       const callback = read.callbackMs === null ? null : await context.callback();
@@ -47,6 +50,15 @@ export function httpExecutor(host: ExecutorHost): Executor {
       return outputOfAnswer(read, answer, scope.upstream, host);
     },
   };
+}
+
+/** A host is never a template, so a closed one is refused before the job runs; other names are resolved when it connects. */
+function addressFaults(payload: unknown, outbound: AddressRules): readonly PayloadFault[] {
+  const url = isObject(payload) ? payload["url"] : undefined;
+  const plain = typeof url === "string" ? url.replace(/[{}]/g, "x") : "";
+  if (!/^https?:/i.test(plain) || !URL.canParse(plain)) return [];
+  const message = closedAddress(new URL(plain), outbound);
+  return message === null ? [] : [{ pointer: "/url", message, code: "address_refused" }];
 }
 
 function callbackUrl(token: string, { callbackBase }: ExecutorHost): string {

@@ -21,6 +21,11 @@ export function readItem<Spec>(read: () => Spec): ReadItem<Spec> {
   }
 }
 
+/** The valid items. */
+export function specsOf<Spec>(items: readonly ReadItem<Spec>[]): Spec[] {
+  return items.flatMap((one) => ("spec" in one ? [one.spec] : []));
+}
+
 /** Stores the valid items, and gives one outcome for each item, in their order. */
 export async function storeBatch<Spec extends Traceable, Stored extends object>(
   { logger, tracing = noTracing }: ApiOptions,
@@ -29,7 +34,7 @@ export async function storeBatch<Spec extends Traceable, Stored extends object>(
   store: Store<Spec, Stored>,
 ): Promise<(Stored | Failed)[]> {
   const { requestId, receipt } = call;
-  const specs = items.flatMap((one) => ("spec" in one ? [one.spec] : []));
+  const specs = specsOf(items);
   const storeTraced = (traced: readonly Spec[]) => store(traced, receiptByItem(receipt, items));
   const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, storeTraced);
   const fault = stored.find(

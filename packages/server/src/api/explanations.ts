@@ -1,7 +1,7 @@
 import type {
   Forecast as ForecastJson,
   JobExplanation as JobExplanationJson,
-  JobWarning,
+  Warning,
   RunExplanation as RunExplanationJson,
 } from "@carillon/contract";
 import { formatDuration, formatId } from "@carillon/core";
@@ -18,6 +18,7 @@ import { type ApiOptions, handlers, ok, timestamp, timestampOrNull } from "./htt
 import { toNeighboursJson, toOccurrencesJson } from "./jobs.js";
 import { idOrNotFound, jobRef } from "./http/request.js";
 import { calendarsOf, warningsOf } from "./schedules.js";
+import { unservedJobWarnings } from "./unserved-warnings.js";
 
 export function explanationHandlers({ engine, now }: ApiOptions) {
   return handlers({
@@ -33,7 +34,8 @@ export function explanationHandlers({ engine, now }: ApiOptions) {
       const explanation = await engine.explanations.job(namespace, jobRef(params.id));
       const { job } = explanation;
       const calendars = await calendarsOf(engine, namespace, job.schedule);
-      return ok(toJobExplanationJson(explanation, warningsOf(job, calendars, now())));
+      const unserved = await unservedJobWarnings(engine, namespace, job);
+      return ok(toJobExplanationJson(explanation, [...warningsOf(job, calendars, now()), ...unserved]));
     },
   });
 }
@@ -49,7 +51,7 @@ function toRunExplanationJson(run: RunView, { code, detail, until, facts }: RunE
   };
 }
 
-function toJobExplanationJson(explanation: JobExplanation, warnings: JobWarning[]): JobExplanationJson {
+function toJobExplanationJson(explanation: JobExplanation, warnings: Warning[]): JobExplanationJson {
   const { job, state, code, detail, until, facts, run, outcomes } = explanation;
   const { upstream } = toNeighboursJson(job);
   return {

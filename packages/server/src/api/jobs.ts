@@ -16,11 +16,11 @@ import {
   readRollback,
   refuseOtherKey,
   slaRequest,
+  type Warning,
 } from "@carillon/contract";
 import {
   askedOf,
   type BreakerPolicy,
-  type CalendarSet,
   CarillonError,
   describeSchedule,
   type FiringPolicy,
@@ -37,7 +37,7 @@ import {
   timeoutOf,
 } from "@carillon/core";
 import type { CreatedJob, JobVersionView, JobView, Neighbour, OccurrenceView, RunExplanation } from "@carillon/engine";
-import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
+import { type ReadItem, readItem, replayedItems, specsOf, storeBatch } from "./batch.js";
 import { jobFilter, keysOf, refuseTotalWithStatus } from "./filters.js";
 import { toProblem } from "./http/errors.js";
 import {
@@ -62,6 +62,7 @@ import { findJob, jobRef } from "./http/request.js";
 import { toLimitsJson } from "./limits.js";
 import { toRunJson, toRunSummaryJson } from "./runs.js";
 import { calendarsOf, fireCount, localTime, toFireJson, toRetryJson, toScheduleJson, warningsOf } from "./schedules.js";
+import { unservedJobWarnings, unservedWarnings } from "./unserved-warnings.js";
 
 export function jobHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
@@ -76,10 +77,11 @@ export function jobHandlers(options: ApiOptions) {
       return responses.created(job, { namespace, legacySpelling: legacySpelling || request.hasLegacySpelling });
     },
     async createJobs(call) {
-      const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
+      const items = readBatch(options, call);
+      const outcomes = await storeBatch(options, call, items, (specs, receipt) =>
         engine.jobs.createMany(call.namespace, specs, receipt),
       );
-      return batchResponse(outcomes, call.requestId);
+      return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
     async listJobs({ query, namespace }) {
       const keys = keysOf(query);
@@ -115,8 +117,13 @@ export function jobReplays(options: ApiOptions): Replays {
       return responses.created(await responses.find(namespace, id), { namespace, legacySpelling });
     },
     async createJobs({ jobs = [] }, call) {
-      const outcomes = replayedItems(readBatch(options, call), jobs, (id): CreatedJob => ({ id }));
-      return batchResponse(outcomes, call.requestId);
+      const items = readBatch(options, call);
+      const outcomes = replayedItems(items, jobs, (id): CreatedJob => ({ id }));
+      return batchResponse(
+        outcomes,
+        call.requestId,
+        await unservedWarnings(options.engine, call.namespace, specsOf(items)),
+      );
     },
   };
 }
@@ -136,13 +143,13 @@ function readBatch(
   return readJobBatch(body).map((job) => readItem(() => normaliseJobRequest(job, moment).spec));
 }
 
-function batchResponse(outcomes: readonly CreatedJob[], requestId: string): ApiResponse {
+function batchResponse(outcomes: readonly CreatedJob[], requestId: string, warnings: Warning[]): ApiResponse {
   const results = outcomes.map((outcome): BatchResult => {
     if ("id" in outcome) return { id: formatId("job", outcome.id) };
     return { problem: toProblem(outcome.error, requestId).body };
   });
   const created = results.filter((one) => one.id !== undefined).length;
-  return ok({ results, created, refused: results.length - created });
+  return ok({ results, created, refused: results.length - created, warnings });
 }
 
 /** Bodies are validated before the job is read: a wrong one is refused even if the job does not exist. */
@@ -280,7 +287,9 @@ export class JobResponses {
 
   async shown(job: JobView, { namespace, legacySpelling, waitingOn = null }: JobResponseOptions): Promise<ApiResponse> {
     const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
-    return okWithVersion(toSingleJobJson(job, { now: this.#now(), legacySpelling, calendars, waitingOn }));
+    const unserved = await unservedJobWarnings(this.#engine, namespace, job);
+    const warnings = [...warningsOf(job, calendars, this.#now()), ...unserved];
+    return okWithVersion(toSingleJobJson(job, { legacySpelling, warnings, waitingOn }));
   }
 
   async created(job: JobView, options: JobResponseOptions): Promise<ApiResponse> {
@@ -312,17 +321,15 @@ function toPauseJson({ reason, actor, at, until, missed }: JobPause): NonNullabl
 }
 
 interface SingleJobOptions extends Required<Pick<JobResponseOptions, "legacySpelling" | "waitingOn">> {
-  readonly now: Instant;
-  /** The calendars that the job's schedule names. */
-  readonly calendars: CalendarSet;
+  readonly warnings: Warning[];
 }
 
 /** A single job: with its warnings, which are too slow for lists, and with the run of a one-off, which saves a second call. */
-function toSingleJobJson(job: JobView, { now, legacySpelling, calendars, waitingOn }: SingleJobOptions): Job {
+function toSingleJobJson(job: JobView, { legacySpelling, warnings, waitingOn }: SingleJobOptions): Job {
   const wire = toJobJson(job);
   return {
     ...wire,
-    warnings: warningsOf(job, calendars, now),
+    warnings,
     ...toNeighboursJson(job),
     ...(isOneOff(job) && job.lastRun !== null && { run: toRunJson(job.lastRun, { waitingOn }) }),
     ...(legacySpelling && { job_id: wire.id, task_id: wire.id, ...logUrl(job) }),

@@ -1,19 +1,12 @@
-import {
-  type JobStats as StatsJson,
-  limits,
-  type RunAttempts,
-  type RunEvents,
-  type RunLogLine,
-} from "@carillon/contract";
+import { type JobStats as StatsJson, limits, type RunEvents, type RunLogLine } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { JobStats, LinePlace, LogPage, RedriveView, RunLine, RunView } from "@carillon/engine";
 import { found } from "./http/errors.js";
 import { type ApiOptions, handlers, ok, timestamp, timestampOrNull } from "./http/handler.js";
 import { pageRequest, pageTokenOf } from "./http/paging.js";
 import { idOrNotFound, jobRef } from "./http/request.js";
-import { toAttemptJson, toErrorJson } from "./runs.js";
+import { toAttemptsJson } from "./runs.js";
 
-type AttemptJson = RunAttempts["attempts"][number];
 type EventJson = RunEvents["events"][number];
 
 export function runHistoryHandlers({ engine }: ApiOptions) {
@@ -33,43 +26,6 @@ export function runHistoryHandlers({ engine }: ApiOptions) {
   });
 }
 
-/** Earlier attempts are stored with the run; the last attempt is the run itself. */
-function toAttemptsJson(run: RunView): AttemptJson[] {
-  const before = run.attempts.map((record): AttemptJson => {
-    const { fence: _, ...attempt } = toAttemptJson(record);
-    return attempt;
-  });
-  const last = lastAttempt(run);
-  return last === null ? before : [...before, last];
-}
-
-function lastAttempt({
-  status,
-  statusReason,
-  attempt,
-  workerId,
-  startedAt,
-  finishedAt,
-  error,
-}: RunView): AttemptJson | null {
-  const outcome = outcomeOf(status, statusReason);
-  if (startedAt === null || outcome === null) return null;
-  return {
-    attempt,
-    worker_id: workerId === null ? null : formatId("wrk", workerId),
-    started_at: timestamp(startedAt),
-    ended_at: timestampOrNull(finishedAt),
-    outcome,
-    error: error && toErrorJson(error),
-  };
-}
-
-function outcomeOf(status: RunView["status"], reason: string | null): AttemptJson["outcome"] | null {
-  if (status === "running" || status === "succeeded" || status === "cancelled") return status;
-  if (status !== "failed" || reason === "expired") return null;
-  return reason === "timeout" || reason === "worker_lost" ? reason : "failed";
-}
-
 /** A timeline derived from the run, its attempts and its redrives; events are not stored. */
 function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson[] {
   const nothing = { attempt: null, worker_id: null, run_id: null, detail: null };
@@ -77,7 +33,8 @@ function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson
     { ...nothing, at: timestamp(run.createdAt), type: "created", detail: run.trigger.kind },
     { ...nothing, at: timestamp(run.trigger.scheduledFor), type: "due" },
   ];
-  for (const one of toAttemptsJson(run)) {
+  const attempts = toAttemptsJson(run);
+  for (const one of attempts) {
     const { attempt, worker_id: worker, started_at: started, ended_at: ended, outcome, error } = one;
     const of = { ...nothing, attempt, worker_id: worker };
     events.push({ ...of, at: started, type: "started" });
@@ -87,7 +44,8 @@ function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson
   }
   const { status, statusReason, finishedAt, runAt } = run;
   if (status === "retrying") events.push({ ...nothing, at: timestamp(runAt), type: "next_try", detail: statusReason });
-  const hasEnd = events.some((event) => event.type === status || (status === "failed" && endsRun(event)));
+  // The end of the last attempt is the end of the run, unless the run ended while it waited.
+  const hasEnd = attempts.length > run.attempts.length;
   if (isFinal(status) && finishedAt !== null && !hasEnd) {
     events.push({ ...nothing, at: timestamp(finishedAt), type: endType(status), detail: statusReason });
   }
@@ -96,10 +54,6 @@ function toEventsJson(run: RunView, redrives: readonly RedriveView[]): EventJson
     events.push({ ...nothing, at: timestamp(at), type, run_id: runId && formatId("run", runId), detail: actor });
   }
   return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-}
-
-function endsRun({ type }: EventJson): boolean {
-  return type === "timeout" || type === "worker_lost";
 }
 
 function endType(status: RunView["status"]): "succeeded" | "failed" | "cancelled" | "skipped" {

@@ -15,12 +15,14 @@ import {
   type RunList,
   type RunListQuery,
   type RunSummary,
+  type Warning,
 } from "@carillon/contract";
 import {
   CarillonError,
   type DurationMs,
   type EnqueueSpec,
   formatId,
+  type Instant,
   isFinal,
   latenessOf,
   parseDuration,
@@ -28,11 +30,18 @@ import {
   type RunError,
   slaTermsOf,
 } from "@carillon/core";
-import type { AttemptRecord, Effect, EnqueuedRun, RunExplanation, RunView } from "@carillon/engine";
+import {
+  attemptsOf,
+  type Effect,
+  type EnqueuedRun,
+  firstStartOf,
+  type RunExplanation,
+  type RunView,
+} from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
-import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
+import { type ReadItem, readItem, replayedItems, specsOf, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
-import { found, parsed, toProblem } from "./http/errors.js";
+import { found, parsed, refused, toProblem } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
@@ -52,6 +61,7 @@ import {
 } from "./http/handler.js";
 import { nextPageToken, orderOf, pageRequest } from "./http/paging.js";
 import { findJob, idOrNotFound, jobRef, withJobId } from "./http/request.js";
+import { unservedRunWarnings, unservedWarnings } from "./unserved-warnings.js";
 
 export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
@@ -73,8 +83,9 @@ export function runHandlers(options: ApiOptions) {
     async runJobNow(call) {
       const waitMs = readWait(call.query);
       const request = readRunNow(call.body);
+      await refuseClosedAddress(options, request, async () => findJob(engine, call.namespace, call.params.id));
       const run = await engine.jobs.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
-      return newRunResponse(await awaitEnd(engine, call, run, waitMs));
+      return newRunResponse(engine, call, await awaitEnd(engine, call, run, waitMs), waitMs > 0);
     },
     async createRun(call) {
       const { body, namespace, receipt } = call;
@@ -83,13 +94,15 @@ export function runHandlers(options: ApiOptions) {
       const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
         engine.enqueuer.enqueueAndRead(namespace, one, receipt),
       );
-      return runOrExistingResponse(await awaitEnd(engine, call, run, waitMs), isNew);
+      const latest = await awaitEnd(engine, call, run, waitMs);
+      return runOrExistingResponse(engine, call, { run: latest, isNew, isExplained: waitMs > 0 });
     },
     async createRuns(call) {
-      const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
+      const items = readBatch(options, call);
+      const outcomes = await storeBatch(options, call, items, (specs, receipt) =>
         engine.enqueuer.enqueueMany(call.namespace, specs, receipt),
       );
-      return batchResponse(outcomes, call.requestId);
+      return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
   });
 }
@@ -106,8 +119,9 @@ export function runReplays(options: ApiOptions): Replays {
     const query = (call.query ?? {}) as AwaitCall["query"];
     return awaitEnd(engine, { ...call, query }, await runOf(effect, call.namespace), readWait(query));
   };
-  const newRun: Replay = async (effect, call) => newRunResponse(await ended(effect, call));
-  const runOrExisting: Replay = async (effect, call) => runOrExistingResponse(await ended(effect, call), true);
+  const newRun: Replay = async (effect, call) => newRunResponse(engine, call, await ended(effect, call), true);
+  const runOrExisting: Replay = async (effect, call) =>
+    runOrExistingResponse(engine, call, { run: await ended(effect, call), isNew: true, isExplained: true });
   return {
     createRun: runOrExisting,
     retryRun: runOrExisting,
@@ -115,8 +129,9 @@ export function runReplays(options: ApiOptions): Replays {
     runJobNow: newRun,
     replayRun: newRun,
     async createRuns({ runs = [] }, call) {
-      const outcomes = replayedItems(readBatch(options, call), runs, (run): EnqueuedRun => run);
-      return batchResponse(outcomes, call.requestId);
+      const items = readBatch(options, call);
+      const outcomes = replayedItems(items, runs, (run): EnqueuedRun => run);
+      return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
   };
 }
@@ -129,14 +144,14 @@ function readBatch(
   return readRunBatch(body).map((run) => readItem(() => readRunCreate(run, moment)));
 }
 
-function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string): ApiResponse {
+function batchResponse(outcomes: readonly EnqueuedRun[], requestId: string, warnings: Warning[]): ApiResponse {
   const results = outcomes.map((outcome): RunBatchResult => {
     if ("id" in outcome) return { id: formatId("run", outcome.id), is_new: outcome.isNew };
     return { problem: toProblem(outcome.error, requestId).body };
   });
   const created = results.filter((one) => one.is_new === true).length;
   const duplicates = results.filter((one) => one.is_new === false).length;
-  return ok({ results, created, duplicates, refused: results.length - created - duplicates });
+  return ok({ results, created, duplicates, refused: results.length - created - duplicates, warnings });
 }
 
 async function factsOf(engine: ApiEngine, namespace: string, run: RunView): Promise<RunFacts> {
@@ -206,33 +221,46 @@ export function runChangeHandlers(options: ApiOptions) {
     },
     async rescheduleRun({ params, namespace, body }) {
       const at = readReschedule(body, momentOf(options, namespace));
-      return ok(toRunJson(await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at)));
+      const run = await engine.runs.reschedule(namespace, idOrNotFound("run", params.id), at);
+      return ok(toRunJson(run, await factsOf(engine, namespace, run)));
     },
     async retryRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
-      const { run, isNew } = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
-      return runOrExistingResponse(run, isNew);
+      await refuseClosedAddress(options, request, () => engine.runs.get(call.namespace, id));
+      const retried = await engine.deadLetters.retryRun(call.namespace, id, request, contextWithReceipt(call));
+      return runOrExistingResponse(engine, call, retried);
     },
     async retryJob(call) {
       const { params, namespace } = call;
       const { lastRun } = await findJob(engine, namespace, params.id);
       if (lastRun === null) throw new CarillonError("run_not_failed", "The job has not run yet.");
       const request = readRunRepeat(call.body);
-      const { run, isNew } = await engine.deadLetters.retryRun(
-        namespace,
-        lastRun.id,
-        request,
-        contextWithReceipt(call),
-      );
-      return runOrExistingResponse(run, isNew);
+      await refuseClosedAddress(options, request, async () => lastRun);
+      const retried = await engine.deadLetters.retryRun(namespace, lastRun.id, request, contextWithReceipt(call));
+      return runOrExistingResponse(engine, call, retried);
     },
     async replayRun(call) {
       const id = idOrNotFound("run", call.params.id);
       const request = readRunRepeat(call.body);
-      return newRunResponse(await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call)));
+      await refuseClosedAddress(options, request, () => engine.runs.get(call.namespace, id));
+      const run = await engine.deadLetters.replayRun(call.namespace, id, request, contextWithReceipt(call));
+      return newRunResponse(engine, call, run);
     },
   });
+}
+
+/** A payload that the call brings itself has its address checked as at creation; the task is that of the job or run that it repeats. */
+async function refuseClosedAddress(
+  { checkPayload }: ApiOptions,
+  { payload }: { readonly payload?: { readonly value: unknown } },
+  find: () => Promise<{ readonly task: string } | null>,
+): Promise<void> {
+  if (checkPayload === undefined || payload === undefined) return;
+  const task = (await find())?.task;
+  const faults = task === undefined ? [] : checkPayload(task, payload.value);
+  const fault = faults.find(({ code }) => code === "address_refused");
+  if (fault !== undefined) throw refused(`/payload${fault.pointer}`, "address_refused", fault.message);
 }
 
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
@@ -269,7 +297,7 @@ export function toRunSummaryJson(run: RunView): RunSummary {
     started_at: timestampOrNull(startedAt),
     finished_at: timestampOrNull(finishedAt),
     lag_ms: lagMs(run),
-    duration_ms: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
+    duration_ms: durationMs(startedAt, finishedAt),
   };
 }
 
@@ -285,6 +313,11 @@ function toTriggerJson({ id: runId, trigger }: RunView): RunSummary["trigger"] {
   };
 }
 
+/** The times of attempts that a node recorded have fractions, and its estimate of the clock may be off. */
+function durationMs(from: Instant | null, to: Instant | null): number | null {
+  return from === null || to === null ? null : Math.max(0, Math.floor(to) - Math.floor(from));
+}
+
 /** How late the current or last attempt started; null while the run waits for its next attempt. */
 function lagMs({ startedAt, runAt }: RunView): number | null {
   return startedAt === null || startedAt < runAt ? null : startedAt - runAt;
@@ -295,9 +328,11 @@ interface RunFacts {
   readonly waitingOn?: RunExplanation | null;
   /** The run that retries this one. */
   readonly retriedAs?: string | null;
+  /** Only for the call that creates it. */
+  readonly warnings?: Warning[];
 }
 
-export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: RunFacts = {}): Run {
+export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null, warnings }: RunFacts = {}): Run {
   return {
     ...toRunSummaryJson(run),
     job_id: shownJobId(run),
@@ -316,20 +351,21 @@ export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: 
     payload: shownPayload(run),
     output: run.output ?? null,
     error: run.error && toErrorJson(run.error),
-    attempts: run.attempts.map(toAttemptJson),
+    attempts: toAttemptsJson(run),
     labels: { ...run.labels },
     owner: run.owner,
     trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
+    ...(warnings !== undefined && { warnings }),
   };
 }
 
 /** Breaches are reported for runs that have started or ended; explain reports the lateness of waiting ones. */
 function toSlaJson(run: RunView): Run["sla"] {
-  const { trigger, policy, startedAt, finishedAt, attempts, status } = run;
+  const { trigger, policy, finishedAt, status } = run;
   const terms = slaTermsOf({ sla: policy.sla, trigger: trigger.kind, nominal: trigger.scheduledFor });
   if (terms === null) return null;
   const { startBy, finishBy } = terms;
-  const firstStart = attempts[0]?.startedAt ?? startedAt;
+  const firstStart = firstStartOf(run);
   const breached: ("start" | "finish")[] = [];
   if (firstStart !== null && latenessOf(startBy, firstStart) !== null) breached.push("start");
   if (finishedAt !== null && status !== "cancelled" && latenessOf(finishBy, finishedAt) !== null)
@@ -337,19 +373,20 @@ function toSlaJson(run: RunView): Run["sla"] {
   return { start_by: timestampOrNull(startBy), finish_by: timestampOrNull(finishBy), breached };
 }
 
-export function toAttemptJson(record: AttemptRecord): Run["attempts"][number] {
-  return {
-    attempt: record.attempt,
-    fence: record.fence,
-    worker_id: formatId("wrk", record.sessionId),
-    started_at: timestamp(record.startedAt),
-    ended_at: timestamp(record.endedAt),
-    outcome: record.outcome,
-    error: record.error === undefined ? null : toErrorJson(record.error),
-  };
+export function toAttemptsJson(run: RunView): Run["attempts"] {
+  return attemptsOf(run).map(({ attempt, fence, workerId, startedAt, endedAt, outcome, error }) => ({
+    attempt,
+    fence,
+    worker_id: workerId && formatId("wrk", workerId),
+    started_at: timestamp(startedAt),
+    ended_at: timestampOrNull(endedAt),
+    duration_ms: durationMs(startedAt, endedAt),
+    outcome,
+    error: error && toErrorJson(error),
+  }));
 }
 
-export function toErrorJson({ type, message, stack, retryable, fingerprint }: RunError): RunErrorJson {
+function toErrorJson({ type, message, stack, retryable, fingerprint }: RunError): RunErrorJson {
   return {
     type,
     message,
@@ -359,14 +396,42 @@ export function toErrorJson({ type, message, stack, retryable, fingerprint }: Ru
   };
 }
 
+type CreatingCall = Pick<Call<Operation>, "namespace">;
+
+/** A run as it was created. What it waits for is read only for a caller that waited: a call without wait costs one write. */
+async function createdRunJson(
+  engine: ApiEngine,
+  { namespace }: CreatingCall,
+  run: RunView,
+  isExplained: boolean,
+): Promise<Run> {
+  const facts = isExplained ? await factsOf(engine, namespace, run) : {};
+  return toRunJson(run, { ...facts, warnings: await unservedRunWarnings(engine, namespace, run) });
+}
+
 /** The response to a call that always creates a run. */
-function newRunResponse(run: RunView): ApiResponse {
-  const body = toRunJson(run);
+async function newRunResponse(
+  engine: ApiEngine,
+  call: CreatingCall,
+  run: RunView,
+  isExplained = false,
+): Promise<ApiResponse> {
+  const body = await createdRunJson(engine, call, run, isExplained);
   return createdResponse(`/v1/runs/${body.id}`, ok(body));
 }
 
+interface RunOrExisting {
+  readonly run: RunView;
+  readonly isNew: boolean;
+  readonly isExplained?: boolean;
+}
+
 /** The response to a call that creates a run, or finds the one that exists already. */
-function runOrExistingResponse(run: RunView, isNew: boolean): ApiResponse {
-  const body: RunCreated = { ...toRunJson(run), is_new: isNew };
+async function runOrExistingResponse(
+  engine: ApiEngine,
+  call: CreatingCall,
+  { run, isNew, isExplained = false }: RunOrExisting,
+): Promise<ApiResponse> {
+  const body: RunCreated = { ...(await createdRunJson(engine, call, run, isExplained)), is_new: isNew };
   return isNew ? createdResponse(`/v1/runs/${body.id}`, ok(body)) : ok(body);
 }

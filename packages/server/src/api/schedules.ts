@@ -1,5 +1,5 @@
 import {
-  type JobWarning,
+  type Warning,
   limits,
   normaliseJobRequest,
   type Retry,
@@ -13,7 +13,6 @@ import {
   type DurationMs,
   formatDuration,
   type Instant,
-  type JobSpec,
   type PreviewedFire,
   previewSchedule,
   requireCalendars,
@@ -28,6 +27,7 @@ import {
 } from "@carillon/core";
 import { checkConditions, type JobView } from "@carillon/engine";
 import { type ApiEngine, type ApiOptions, handlers, momentOf, ok, timestamp } from "./http/handler.js";
+import { unservedWarnings } from "./unserved-warnings.js";
 
 /** Jitter is a hash of the job's id, which does not exist yet: fires are shown without it. */
 const previewJobId = "00000000-0000-0000-0000-000000000000";
@@ -49,7 +49,7 @@ export function jobPreviewHandlers(options: ApiOptions) {
       const warnings = scheduleWarnings(schedule, context, moment.now, last).map(toWarningJson);
       const [first] = fires.filter((fire) => fire.outcome === "fires");
       const crowded = first === undefined ? [] : await crowdedSecond(engine, namespace, schedule, first.nominal);
-      const unserved = hasTask(body) ? await unservedTask(engine, namespace, spec) : [];
+      const unserved = hasTask(body) ? await unservedWarnings(engine, namespace, [spec]) : [];
       const all = [...warnings, ...crowded, ...unserved];
       return ok({ description, fires: fires.map(toFireJson), warnings: all });
     },
@@ -64,7 +64,7 @@ async function crowdedSecond(
   namespace: string,
   schedule: ScheduleSpec,
   at: Instant,
-): Promise<JobWarning[]> {
+): Promise<Warning[]> {
   if ("jitterMs" in schedule && (schedule.jitterMs ?? 0) > 0) return [];
   const fires = await engine.forecasts.firesAt(namespace, at);
   if (fires < minCrowdedJobs) return [];
@@ -83,11 +83,6 @@ function proposedJitterMs(schedule: ScheduleSpec): DurationMs | null {
   const smallestMs = schedule.kind === "cron" ? smallestCronInterval(schedule) : schedule.everyMs;
   const fitsMs = Math.floor(smallestMs / 2_000) * 1_000;
   return fitsMs < 1_000 ? null : Math.min(maxProposedJitterMs, fitsMs);
-}
-
-async function unservedTask(engine: ApiEngine, namespace: string, spec: JobSpec): Promise<JobWarning[]> {
-  const unserved = await engine.workers.whyUnserved(namespace, spec);
-  return unserved === null ? [] : [{ code: unserved.code, detail: unserved.detail }];
 }
 
 function hasTask(body: unknown): boolean {
@@ -185,7 +180,7 @@ const reasonsForNoRun: ReadonlySet<ScheduleWarning["code"]> = new Set([
 ]);
 
 /** Warnings about schedules that are valid but perhaps not intended: while fires remain, or when the job never ran. */
-export function warningsOf(job: JobView, calendars: CalendarSet, now: Instant): JobWarning[] {
+export function warningsOf(job: JobView, calendars: CalendarSet, now: Instant): Warning[] {
   const { id, schedule, state, lastRun } = job;
   if (schedule.kind === "at" || state === "cancelled" || (state === "completed" && lastRun !== null)) return [];
   // The job is shown even when a calendar of its schedule was deleted.
@@ -194,7 +189,7 @@ export function warningsOf(job: JobView, calendars: CalendarSet, now: Instant): 
   return warnings.filter(({ code }) => state !== "completed" || reasonsForNoRun.has(code)).map(toWarningJson);
 }
 
-function toWarningJson({ code, message, at }: ScheduleWarning): JobWarning {
+function toWarningJson({ code, message, at }: ScheduleWarning): Warning {
   return { code, detail: message, ...(at !== undefined && { at: timestamp(at) }) };
 }
 

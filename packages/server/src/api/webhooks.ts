@@ -133,7 +133,9 @@ function toCallbackSecretJson({ madeAt, oldSecretUntil }: CallbackSecretView): C
 function toDeliveryJson(run: RunView): Delivery {
   const { message } = run.payload as WebhookDelivery;
   const { error: last, attempts } = toRunJson(run);
-  const error = withoutStack(isFinal(run.status) ? last : (attempts.at(-1)?.error ?? null));
+  const error = withoutStack(
+    isFinal(run.status) ? last : (attempts.findLast((one) => one.error !== null)?.error ?? null),
+  );
   return {
     id: formatId("run", run.id),
     message_id: message.id,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Instant } from "@carillon/core";
 import type { Database } from "../db/database.js";
 import { jsonParam } from "../db/parameters.js";
@@ -84,12 +85,13 @@ export function namespaceStore(db: Database, statements: Statements): NamespaceS
         removedLimits: gone,
       });
       return db.transaction(async (tx) => {
-        type Held = { id: number; version: number; limits: OwnLimits | null };
-        const [before] = (await tx.query<Held>(readForChange, readForChange.values({ name }))).rows;
+        const [before] = (await tx.query<ViewRow & { id: number }>(readForChange, readForChange.values({ name }))).rows;
         if (before === undefined || (ifVersion !== null && ifVersion !== before.version)) return null;
         const after = Object.fromEntries(
           Object.entries({ ...before.limits, ...set }).filter(([kind]) => !gone.includes(kind)),
         );
+        const isSame = isDeepStrictEqual(after, before.limits ?? {}) && (weight ?? before.weight) === before.weight;
+        if (isSame) return toView(before);
         await changeLimits(tx, { namespaceId: before.id, queue: null }, { before: before.limits, after });
         const [row] = (await tx.query<ViewRow>(change, values)).rows;
         if (row === undefined) throw new Error(`The statement that changes the namespace ${name} returned no row.`);

@@ -14,9 +14,9 @@ select id from carillon.namespace where id = :id for update;
 select id, name, weight, version from carillon.namespace order by id;
 
 -- name: namespace.read_for_change
--- purpose: the limits of a namespace, for a change of it
+-- purpose: a namespace by name, for a change of it
 -- fence: the row's lock, under which no other change of it begins; admissions continue
-select id, version, limits from carillon.namespace where name = :name for no key update;
+select id, name, weight, limits, version, created_at, updated_at from carillon.namespace where name = :name for no key update;
 
 -- name: namespace.page
 -- purpose: a keyset page of namespaces, by name

@@ -31,8 +31,8 @@ export interface QueueStore {
   ensure(queues: readonly QueueName[]): Promise<KnownQueue[]>;
   find(namespaceId: number, name: string): Promise<QueueView | null>;
   list(namespaceId: number, after: string | null, limit: number): Promise<QueueView[]>;
-  /** `decide` gets the present queue, null if there is none, and returns its new state. */
-  change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState): Promise<QueueView>;
+  /** `decide` gets the present queue, null if there is none, and returns its new state; "same" leaves a queue as it is. */
+  change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState | "same"): Promise<QueueView>;
   /** Of queues of a namespace, by name. */
   stats(namespaceId: number, names: readonly string[], maxOfLane: number): Promise<Map<string, QueueStats>>;
   /** Ends pauses whose time is over; returns how many. */
@@ -84,7 +84,13 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
       db.transaction(async (tx) => {
         const found = await tx.query<QueueRow>(readForChange, readForChange.values({ namespaceId, name }));
         const [before] = found.rows;
-        const { order, pause, limits } = decide(before === undefined ? null : toView(before));
+        const view = before === undefined ? null : toView(before);
+        const state = decide(view);
+        if (state === "same") {
+          if (view === null) throw new Error(`The queue ${name} does not exist and cannot stay the same.`);
+          return view;
+        }
+        const { order, pause, limits } = state;
         const values = store.values({
           namespaceId,
           name,

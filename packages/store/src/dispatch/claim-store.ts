@@ -2,7 +2,7 @@ import type { Instant } from "@carillon/core";
 import { jsonParam, namedColumns, storableJson, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
 import type { AttemptRecord } from "../runs/run-reads.js";
-import { type EndedRow, type EndedRuns, type GivenBackRun, type Queued, toEnded } from "../runs/run-store.js";
+import type { GivenBackRun, Queued } from "../runs/run-store.js";
 import type { Statements } from "../sql/statements.js";
 import {
   type ClaimName,
@@ -70,9 +70,9 @@ export interface ClaimStore {
   claimStrict(claim: StrictClaim): Promise<ClaimedRun | null>;
   /** The runs that sessions hold, whether their workers know of them or not. */
   held(sessions: readonly string[]): Promise<ClaimedRun[]>;
-  finish(runs: readonly FinishedRun[]): Promise<EndedRuns>;
+  finish(runs: readonly FinishedRun[]): Promise<EndedClaims>;
   /** The same, for runs whose success webhooks subscribe to. */
-  finishNoticed(runs: readonly FinishedRun[]): Promise<EndedRuns>;
+  finishNoticed(runs: readonly FinishedRun[]): Promise<EndedClaims>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
   /** Makes claimed runs wait for some time without spending an attempt. */
@@ -119,10 +119,11 @@ export function claimStore(db: Queryable, statements: Statements, slow: Queryabl
       return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
     },
     async finish(runs) {
-      return toEnded((await db.query<EndedRow>(finish, finish.values(finishedColumns(runs)))).rows);
+      return toEndedClaims((await db.query<EndedClaimRow>(finish, finish.values(finishedColumns(runs)))).rows);
     },
     async finishNoticed(runs) {
-      return toEnded((await db.query<EndedRow>(finishNoticed, finishNoticed.values(finishedColumns(runs)))).rows);
+      const values = finishNoticed.values(finishedColumns(runs));
+      return toEndedClaims((await db.query<EndedClaimRow>(finishNoticed, values)).rows);
     },
     async retry(runs) {
       return (await db.query<WaitingRow>(retry, retry.values(retriedColumns(runs)))).rows.map(toWaiting);
@@ -181,6 +182,27 @@ const finishedColumns = (runs: readonly FinishedRun[]) =>
     spentAttempts: (run) => run.spent ?? 1,
     fingerprints: (run) => run.error?.fingerprint ?? null,
   });
+
+/** The runs whose result was accepted, by id. */
+export type EndedClaims = ReadonlyMap<string, EndedClaim>;
+
+export interface EndedClaim {
+  /** The job of which another run may wait for the end. */
+  readonly freedJobId: string | null;
+  readonly finishedAt: Instant;
+}
+
+interface EndedClaimRow {
+  readonly id: string;
+  readonly freed_job_id: string | null;
+  readonly finished_at: Instant;
+}
+
+function toEndedClaims(rows: readonly EndedClaimRow[]): EndedClaims {
+  return new Map(
+    rows.map(({ id, freed_job_id: freedJobId, finished_at: finishedAt }) => [id, { freedJobId, finishedAt }]),
+  );
+}
 
 interface WaitingRow {
   readonly id: string;

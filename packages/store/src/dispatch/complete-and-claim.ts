@@ -38,6 +38,8 @@ export interface CompletedAndClaimed {
   readonly claimed: readonly ClaimedRun[];
   /** The ids that were accepted; null: all of them. */
   readonly accepted: ReadonlySet<string> | null;
+  /** When these runs finished. */
+  readonly finishedAt: Instant;
   /** Jobs of which another run may start now. */
   readonly freedJobs: readonly string[];
 }
@@ -48,6 +50,7 @@ type AnswerRow = readonly [
   ended: number | null,
   endedIds: readonly string[] | null,
   freedJobIds: readonly string[] | null,
+  finishedAt: Instant | null,
 ];
 
 const noDemand: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
@@ -78,10 +81,11 @@ export function completeAndClaimOver(
       else last = row;
     }
     if (last === null) throw new Error("run.complete_and_claim answered without its last row");
-    const { 18: ended, 19: endedIds, 20: freedJobIds } = last;
+    const { 18: ended, 19: endedIds, 20: freedJobIds, 21: finishedAt } = last;
+    if (finishedAt === null) throw new Error("run.complete_and_claim answered without a time");
     claimed.sort((a, b) => a.rank - b.rank);
     const accepted = endedIds === null && ended === succeeded.length ? null : new Set(endedIds);
-    return { claimed, accepted, freedJobs: freedJobIds ?? [] };
+    return { claimed, accepted, finishedAt, freedJobs: freedJobIds ?? [] };
   };
 }
 

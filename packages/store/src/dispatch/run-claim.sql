@@ -34,7 +34,7 @@ with ended as (
     error, attempts, version)
   select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
          policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(to_timestamp(started_ms / 1000), claimed_at),
-         clock_timestamp(), output::json, null, attempts, version
+         statement_timestamp(), output::json, null, attempts, version
   from ended
 ), live_session as materialized (
   select id from carillon.worker_session
@@ -56,7 +56,8 @@ for update of run skip locked
 -- part: run.claim_picked
 -- purpose: the end of run.complete_and_claim: assigns the picked runs to slots, claims them, and answers. A column with its usual value
 --   is null, which costs neither side anything. Instants are numbers of ms: to write and read them as text takes longer than to find a
---   run. The last row has the number of runs that succeeded, their ids (if not all were accepted) and the jobs that are freed
+--   run. The last row has the number of runs that succeeded, their ids (if not all were accepted), the jobs that are freed, and the
+--   time at which these runs finished
 -- fence: a claim needs its session's locked row, and has a higher fence than any before
 , assigned as materialized (
   select row_place, solo, (:slots::int[])[number] as seat, (:waiting_session_ids::uuid[])[(:slots::int[])[number]] as session_id
@@ -74,10 +75,12 @@ for update of run skip locked
             round(date_part('epoch', nullif(run.nominal_at, run.run_at)) * 1000) as nominal_at,
             nullif(run.trigger, 'once') as trigger, run.cancel_reason, round(date_part('epoch', run.deadline_at) * 1000) as deadline_at
 )
-select claimed.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed
+select claimed.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids, null::timestamptz as finished_at
+from claimed
 union all
 select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-       count(*), case when count(*) < cardinality(:ids::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
+       count(*), case when count(*) < cardinality(:ids::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial),
+       statement_timestamp()
 from ended
 
 -- part: run.claimed_columns

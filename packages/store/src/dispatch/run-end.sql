@@ -35,7 +35,7 @@ with ended as (
     error, attempts, version, fingerprint)
   select id, job_id, namespace_id, status, case status when 'cancelled' then coalesce(cancel_reason, reason) else reason end,
          priority, run_at, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner,
-         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(), output::json,
+         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), statement_timestamp(), output::json,
          error::json, attempts, version, fingerprint
   from ended
 )
@@ -51,10 +51,10 @@ far.id, far.id, far.namespace_id, far.priority, far.run_at, far.created_at, 'onc
 far.labels, far.owner, 0, null, null, null
 
 -- name: run.finish
--- purpose: ends the runs whose results a gateway received. Returns the jobs whose other runs may wait for one of them
+-- purpose: ends the runs whose results a gateway received. Returns their time, and the jobs whose other runs may wait for one of them
 -- fence: (id, fence, session) on a running row
 --+ run.archive_finished
-select id, case when serial then job_id end as freed_job_id from ended;
+select id, case when serial then job_id end as freed_job_id, statement_timestamp() as finished_at from ended;
 
 -- name: run.finish_with_notices
 -- purpose: as run.finish, for runs whose success webhooks subscribe to
@@ -65,11 +65,21 @@ select id, case when serial then job_id end as freed_job_id from ended;
   select id, namespace_id, clock_timestamp() from ended
   on conflict do nothing
 )
-select id, case when serial then job_id end as freed_job_id from ended;
+select id, case when serial then job_id end as freed_job_id, statement_timestamp() as finished_at from ended;
+
+-- part: run.kept_attempts
+-- purpose: the records of earlier attempts, before one more is appended. The last hundred are kept, because each attempt writes all of
+--   them again
+case when jsonb_array_length(run.attempts) >= 100 then run.attempts - 0 else coalesce(run.attempts, '[]'::jsonb) end
+
+-- part: run.ended_claim
+-- purpose: the record of a claim that ends without a result, with the outcome behind it
+jsonb_build_object('attempt', run.attempt + 1, 'fence', run.fence, 'sessionId', run.session_id,
+                   'startedAt', round(date_part('epoch', coalesce(run.started_at, run.claimed_at)) * 1000),
+                   'endedAt', round(date_part('epoch', clock_timestamp()) * 1000), 'outcome',
 
 -- name: run.retry
--- purpose: makes failed runs wait for their next attempt. The records of the last hundred attempts are kept, because each attempt
---   writes all of them again
+-- purpose: makes failed runs wait for their next attempt
 -- fence: (id, fence, session) on a running row
 update carillon.run
 set state = 'retrying',
@@ -78,7 +88,8 @@ set state = 'retrying',
     run_at = clock_timestamp() + input.delay_ms * interval '1 millisecond',
     rank = input.rank,
     state_reason = null,
-    attempts = case when jsonb_array_length(run.attempts) >= 100 then run.attempts - 0 else coalesce(run.attempts, '[]'::jsonb) end
+    attempts =
+      --+ run.kept_attempts
       || input.record::jsonb
 from unnest(:session_ids::uuid[], :ids::uuid[], :fences::bigint[], :delays_ms::bigint[], :ranks::bigint[], :records::text[])
   as input (session_id, id, fence, delay_ms, rank, record)
@@ -86,11 +97,17 @@ where run.id = any (array[input.id]) and run.fence = input.fence and run.session
 returning run.id, run.shard, run.run_at, run.cancel_reason is not null as stopped;
 
 -- name: run.give_back
--- purpose: returns claimed runs to the queue without spending an attempt (drain, or never started). Runs with limits go behind
---   their gate, since another start is charged again
+-- purpose: returns claimed runs to the queue without spending an attempt (drain, or never started). A claim whose start is recorded
+--   joins the attempts. Runs with limits go behind their gate, since another start is charged again
 -- fence: (id, fence, session) on a running row
 update carillon.run
-set state = case when run.limits is null then 'queued' else 'blocked' end, session_id = null
+set state = case when run.limits is null then 'queued' else 'blocked' end,
+    session_id = null,
+    attempts = case when run.started_at is null then run.attempts else
+      --+ run.kept_attempts
+      ||
+      --+ run.ended_claim
+      'drained') end
 from unnest(:ids::uuid[], :fences::bigint[]) as input (id, fence)
 where run.id = any (array[input.id]) and run.fence = input.fence and run.session_id = :session_id and run.state = 'running'
 returning run.id, run.lane, run.rank, run.namespace_id as "namespaceId", run.cancel_reason is not null as stopped;
@@ -171,9 +188,10 @@ where run.state = 'running' and run.session_id <> '00000000-0000-0000-0000-00000
 limit :limit;
 
 -- name: run.rescue
--- purpose: queues those of these runs again whose session does not exist any more. The loss of a started run is counted. From then
---   on it is assigned only with its start recorded, and one at a time per worker once another loss would be the last: a run that
---   kills its workers becomes visible, and takes few others down with it. Runs with limits go behind their gate
+-- purpose: queues those of these runs again whose session does not exist any more. The lost claim joins the attempts; if its start
+--   is recorded, the loss is counted. From then on the run is assigned only with its start recorded, and one at a time per worker once
+--   another loss would be the last: a run that kills its workers becomes visible, and takes few others down with it. Runs with limits
+--   go behind their gate
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select run.id, run.losses + case when run.started_at is null then 0 else 1 end as losses
@@ -188,6 +206,11 @@ set state = case when run.limits is null then 'queued' else 'blocked' end,
     session_id = null,
     losses = lost.losses,
     state_reason = case when run.started_at is null then 'not_started' else 'worker_lost' end,
+    attempts =
+      --+ run.kept_attempts
+      ||
+      --+ run.ended_claim
+      case when run.started_at is null then 'not_started' else 'worker_lost' end),
     lane = twin.id
 from lost, carillon.lane, carillon.lane twin
 where run.id = any (array[lost.id]) and lane.id = run.lane

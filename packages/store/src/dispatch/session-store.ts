@@ -59,11 +59,16 @@ export interface SessionStore {
   views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
   /** The kinds of the sessions that have the task. */
   kinds(namespaceId: number, task: string): Promise<SessionKind[]>;
+  /** The tasks that active workers serve, by name; a bounded number. */
+  servedTasks(namespaceId: number): Promise<string[]>;
   /** False: there is no such worker. */
   ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;
   close(id: string): Promise<boolean>;
   closeOfDeadNodes(): Promise<DeadSession[]>;
 }
+
+/** A namespace with more tasks gets hints at the first of them only. */
+const maxServedTasks = 1_000;
 
 export function sessionStore(db: Queryable, statements: Statements): SessionStore {
   const open = statements.get("session.open");
@@ -75,6 +80,7 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const expire = statements.get("session.expire");
   const views = statements.get("session.views");
   const kinds = statements.get("session.kinds");
+  const servedTasks = statements.get("session.served_tasks");
   const ask = statements.get("session.request_state");
   const close = statements.get("session.close");
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
@@ -128,6 +134,10 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
       type Row = Omit<SessionKind, "isSpot"> & { is_spot: boolean };
       const { rows } = await db.query<Row>(kinds, kinds.values({ namespaceId, task }));
       return rows.map(({ is_spot: isSpot, ...row }) => ({ ...row, isSpot }));
+    },
+    async servedTasks(namespaceId) {
+      const values = servedTasks.values({ namespaceId, limit: maxServedTasks });
+      return (await db.query<{ task: string }>(servedTasks, values)).rows.map(({ task }) => task);
     },
     async ask(namespaceId, id, state) {
       return (await db.query(ask, ask.values({ namespaceId, id, state }))).rowCount === 1;

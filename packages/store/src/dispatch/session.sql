@@ -102,6 +102,19 @@ where tasks @> array[:task::text]
   end
 group by queues, labels, versions, weights, is_spot, state;
 
+-- name: session.served_tasks
+-- purpose: the tasks that active workers serve in a namespace, for the hint at a similar name
+-- fence: none, a read
+select distinct served.task
+from carillon.worker_session session cross join lateral unnest(session.tasks) as served (task)
+where session.state = 'active'
+  and case
+    when session.namespaces is null then session.namespace_id = :namespace_id
+    else session.namespaces && array['*', (select name from carillon.namespace where id = :namespace_id)]
+  end
+order by served.task
+limit :limit;
+
 -- name: session.request_state
 -- purpose: stores the state that an operator requests of a worker
 -- fence: none: the last request counts

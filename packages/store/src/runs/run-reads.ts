@@ -82,14 +82,15 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
   };
 }
 
-/** An attempt that ended without success, kept with the run. */
+/** A claim that ended while its run went on, kept with the run: an attempt that failed, or one that ended with its worker. */
 export interface AttemptRecord {
   readonly attempt: number;
   readonly fence: number;
   readonly sessionId: string;
   readonly startedAt: Instant;
   readonly endedAt: Instant;
-  readonly outcome: "failed" | "timeout" | "worker_lost";
+  /** worker_lost counts against `max_losses`; not_started (a loss before the start was recorded) and drained against nothing. */
+  readonly outcome: "failed" | "timeout" | "worker_lost" | "not_started" | "drained";
   readonly error?: RunError;
 }
 

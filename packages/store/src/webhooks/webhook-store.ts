@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CallbackMoment, CallbackPart, DurationMs, Instant } from "@carillon/core";
 import type { Database } from "../db/database.js";
 import type { Queryable } from "../db/queryable.js";
@@ -29,7 +30,7 @@ export interface WebhookStore {
   insert(namespaceId: number, id: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
   find(namespaceId: number, id: string): Promise<WebhookView | null>;
   list(namespaceId: number, before: string | null, limit: number): Promise<WebhookView[]>;
-  /** `decide` receives the stored endpoint; null: there is none. */
+  /** `decide` receives the stored endpoint; null: there is none. A state that it has already makes no version. */
   change(namespaceId: number, id: string, decide: (before: WebhookView) => WebhookState): Promise<WebhookView | null>;
   rotate(namespaceId: number, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView | null>;
   delete(namespaceId: number, id: string): Promise<boolean>;
@@ -87,6 +88,7 @@ export function webhookStore(db: Database, statements: Statements): WebhookStore
         const before = one((await tx.query<Row>(lock, lock.values({ namespaceId, id }))).rows);
         if (before === null) return null;
         const { on: types, ...state } = decide(before);
+        if (isDeepStrictEqual({ ...before, ...state, on: types }, before)) return before;
         return one((await tx.query<Row>(replace, replace.values({ ...state, id, types }))).rows);
       }),
     rotate: async (namespaceId, id, secret, overlapMs) =>

@@ -15,6 +15,8 @@ export interface Executor extends Task {
 export interface PayloadFault {
   readonly pointer: string;
   readonly message: string;
+  /** Left out: the payload does not have the form that the executor needs. */
+  readonly code?: "address_refused";
 }
 
 /** What a worker provides to its executors. */

@@ -162,14 +162,39 @@ export async function checkedAddresses(
   throw new NonRetryableError(notPublic(family === 0 ? `${host} is at ${refused.address}, which` : host));
 }
 
-/** Why jobs may not connect to a URL whose host is a literal address; null if they may, or if the host is a name. */
+/**
+ * Why jobs may not connect to a URL whose host is a literal address, or a name that means this machine or the credentials of a cloud; null
+ * if they may, or if the host is any other name: that is resolved when a job connects.
+ */
 export function closedAddress(url: URL, rules: AddressRules): string | null {
   const host = bareHost(url);
-  return isIP(host) === 0 || rules.allowsAddress(host) ? null : notPublic(host);
+  if (isIP(host) !== 0) return rules.allowsAddress(host) ? null : notPublic(host);
+  const known = knownAddresses(host);
+  if (known.length === 0 || rules.allowsHost(host) || known.some((address) => rules.allowsAddress(address)))
+    return null;
+  return notPublic(`${host} is at ${known[0]}, which`);
 }
 
 function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
+}
+
+const loopbackName = /(?:^|\.)localhost$|^localhost\.localdomain$|^ip6-(?:localhost|loopback)$/;
+/** Clouds serve credentials under these names. */
+const metadataNames: ReadonlySet<string> = new Set([
+  "metadata",
+  "metadata.goog",
+  "metadata.google.internal",
+  "metadata.azure.internal",
+  "instance-data",
+  "instance-data.ec2.internal",
+]);
+
+/** The addresses of names that mean the same everywhere; none for any other name. */
+function knownAddresses(host: string): readonly string[] {
+  const name = host.toLowerCase().replace(/\.$/, "");
+  if (loopbackName.test(name)) return ["127.0.0.1", "::1"];
+  return metadataNames.has(name) ? ["169.254.169.254", "fd00:ec2::254"] : [];
 }
 
 function notPublic(where: string): string {

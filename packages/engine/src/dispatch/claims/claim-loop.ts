@@ -1,4 +1,4 @@
-import type { DurationMs } from "@carillon/core";
+import type { DurationMs, Instant } from "@carillon/core";
 import { type ClaimedRun, type Demand, type FinishedRun, isFaultOfRows } from "@carillon/store";
 import type { SlotOfferer } from "../direct/slot-offerer.js";
 import type { DispatchCatalog, DispatchContext } from "../dispatch-context.js";
@@ -24,8 +24,8 @@ export interface ClaimLoopDeps {
 
 /** The outcome of results that were sent to the store. */
 export interface CompletionResult {
-  /** The ids whose result was accepted, and is durable. */
-  readonly accepted: ReadonlySet<string>;
+  /** The runs whose result was accepted, and is durable, with the time of their end. */
+  readonly accepted: ReadonlyMap<string, Instant>;
   /** Results that the database cannot store. */
   readonly faults: readonly { readonly run: FinishedRun; readonly error: unknown }[];
 }
@@ -137,14 +137,14 @@ export class ClaimLoop {
     const succeeded = completions.flatMap((one) => one.runs);
     const startedAt = clock.monotonic();
     try {
-      const { claimed, accepted, freedJobs } = await store.claims.completeAndClaim({
+      const { claimed, accepted, finishedAt, freedJobs } = await store.claims.completeAndClaim({
         succeeded,
         demand: claim === null ? null : { gatewayId, ...demandOf(claim) },
       });
       const durationMs = clock.monotonic() - startedAt;
       this.#sharedBatchSize.record(Math.max(succeeded.length, claimed.length), durationMs);
       if (claim !== null) this.#claimed(claim, claimed, durationMs);
-      answer(completions, accepted);
+      answer(completions, accepted, finishedAt);
       publishFreed(wakeups, freedJobs);
     } catch (error) {
       if (claim !== null) this.#failed(claim);
@@ -163,13 +163,13 @@ export class ClaimLoop {
     }
     const [{ runs, resolve, reject }] = completions as readonly [Completions];
     const [run] = runs;
-    if (run !== undefined && runs.length === 1) return resolve({ accepted: new Set(), faults: [{ run, error }] });
+    if (run !== undefined && runs.length === 1) return resolve({ accepted: new Map(), faults: [{ run, error }] });
     const half = Math.ceil(runs.length / 2);
     const parts = [runs.slice(0, half), runs.slice(half)].map((part) => this.#completePart(part));
     try {
       const [first, second] = (await Promise.all(parts)) as [CompletionResult, CompletionResult];
       resolve({
-        accepted: new Set([...first.accepted, ...second.accepted]),
+        accepted: new Map([...first.accepted, ...second.accepted]),
         faults: [...first.faults, ...second.faults],
       });
     } catch (reason) {
@@ -262,10 +262,10 @@ function demandOf({ slots, plan, limitsRevision }: Claim): Omit<Demand, "gateway
   };
 }
 
-function answer(completions: readonly Completions[], accepted: ReadonlySet<string> | null): void {
+function answer(completions: readonly Completions[], accepted: ReadonlySet<string> | null, finishedAt: Instant): void {
   for (const { runs, resolve } of completions) {
-    const own = new Set<string>();
-    for (const { id } of runs) if (accepted?.has(id) ?? true) own.add(id);
+    const own = new Map<string, Instant>();
+    for (const { id } of runs) if (accepted?.has(id) ?? true) own.set(id, finishedAt);
     resolve({ accepted: own, faults: [] });
   }
 }

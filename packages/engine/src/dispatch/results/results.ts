@@ -5,7 +5,7 @@ import {
   type ClaimStore,
   type DeferredRun,
   type FinishedRun,
-  freedJobs,
+  type EndedClaims,
   isFaultOfRows,
   isStrict,
   type Queued,
@@ -60,7 +60,7 @@ export class Results {
     const accepted = await this.#write(decided);
     this.#announce(decided, accepted, decided.length);
     this.freeSlots(overOf(decided));
-    return accepted;
+    return new Set(accepted.keys());
   }
 
   async #store(session: WorkerSession, decided: readonly Decided[], reported: number): Promise<ReadonlySet<string>> {
@@ -71,7 +71,7 @@ export class Results {
       const accepted = await this.#write(decided);
       this.#announce(decided, accepted, reported);
       for (const { run } of decided) session.release(run);
-      return accepted;
+      return new Set(accepted.keys());
     } finally {
       session.endingSlots -= slots;
     }
@@ -93,14 +93,19 @@ export class Results {
 
   /** Ends runs; returns the ids that were accepted. */
   async end(runs: readonly FinishedRun[]): Promise<string[]> {
-    return this.#end(runs, (all) => this.#context.store.claims.finish(all));
+    return [...(await this.#finish(runs)).keys()];
   }
 
-  async #end(runs: readonly FinishedRun[], finish: ClaimStore["finish"]): Promise<string[]> {
-    if (runs.length === 0) return [];
+  #finish(runs: readonly FinishedRun[]): Promise<EndedClaims> {
+    return this.#endBy(runs, (all) => this.#context.store.claims.finish(all));
+  }
+
+  async #endBy(runs: readonly FinishedRun[], finish: ClaimStore["finish"]): Promise<EndedClaims> {
+    if (runs.length === 0) return noneEnded;
     const ended = await finish(runs);
-    publishFreed(this.#context.wakeups, freedJobs(ended));
-    return [...ended.keys()];
+    const freed = [...ended.values()].map(({ freedJobId }) => freedJobId).filter((jobId) => jobId !== null);
+    publishFreed(this.#context.wakeups, freed);
+    return ended;
   }
 
   /** Lets runs wait for a time before they are claimable again; returns the ids that were accepted. */
@@ -140,7 +145,7 @@ export class Results {
     return this.#deps.catalog.rank({ namespaceId, queue, task, dueMs, priority, deadlineMs: deadline ?? undefined });
   }
 
-  async #write(decided: readonly Decided[]): Promise<Set<string>> {
+  async #write(decided: readonly Decided[]): Promise<Accepted> {
     const succeeded: FinishedRun[] = [];
     const noticed: FinishedRun[] = [];
     const ended: FinishedRun[] = [];
@@ -158,35 +163,39 @@ export class Results {
     const written = Promise.all([
       this.#succeed(succeeded),
       this.#succeedNoticed(noticed),
-      this.end(ended),
+      this.#finish(ended),
       this.#retry(again),
       this.defer(deferred),
       this.#await(awaiting),
     ]);
     // The others free their slots too, without a call of the claim loop.
     if (succeeded.length < decided.length) this.#deps.claimLoop.wake();
-    const [accepted, ...others] = await written;
-    for (const ids of others) for (const id of ids) accepted.add(id);
+    const [accepted, withNotice, failed, ...others] = await written;
+    for (const claims of [withNotice, failed]) for (const [id, { finishedAt }] of claims) accepted.set(id, finishedAt);
+    for (const ids of others) for (const id of ids) accepted.set(id, null);
     return accepted;
   }
 
-  async #succeed(runs: readonly FinishedRun[]): Promise<Set<string>> {
-    if (runs.length === 0) return new Set();
+  async #succeed(runs: readonly FinishedRun[]): Promise<Map<string, Instant | null>> {
+    if (runs.length === 0) return new Map();
     const { accepted, faults } = await this.#deps.claimLoop.complete(runs);
-    if (faults.length === 0) return accepted as Set<string>;
-    return new Set([...accepted, ...(await this.end(faults.map(notStorable)))]);
+    if (faults.length === 0) return accepted as Map<string, Instant>;
+    const failed = await this.#finish(faults.map(notStorable));
+    return new Map([...accepted, ...[...failed].map(([id, { finishedAt }]) => [id, finishedAt] as const)]);
   }
 
-  async #succeedNoticed(runs: readonly FinishedRun[]): Promise<string[]> {
-    if (runs.length === 0) return [];
+  async #succeedNoticed(runs: readonly FinishedRun[]): Promise<EndedClaims> {
+    if (runs.length === 0) return noneEnded;
     try {
-      return await this.#end(runs, (all) => this.#context.store.claims.finishNoticed(all));
+      return await this.#endBy(runs, (all) => this.#context.store.claims.finishNoticed(all));
     } catch (error) {
       if (!isFaultOfRows(error)) throw error;
       const [only] = runs;
-      if (runs.length === 1 && only !== undefined) return this.end([notStorable({ run: only, error })]);
+      if (runs.length === 1 && only !== undefined) return this.#finish([notStorable({ run: only, error })]);
       // One result that cannot be stored must not keep the others from being stored.
-      return (await Promise.all(runs.map((run) => this.#succeedNoticed([run])))).flat();
+      return new Map(
+        (await Promise.all(runs.map((run) => this.#succeedNoticed([run])))).flatMap((ended) => [...ended]),
+      );
     }
   }
 
@@ -212,17 +221,18 @@ export class Results {
     return waiting.map((run) => run.id);
   }
 
-  #announce(decided: readonly Decided[], accepted: ReadonlySet<string>, count: number): void {
+  #announce(decided: readonly Decided[], accepted: Accepted, count: number): void {
     const { emit, now, store, wakeups } = this.#context;
     const at = now();
     for (const { run, decision } of decided) {
-      if (!accepted.has(run.id)) continue;
+      const finishedAt = accepted.get(run.id);
+      if (finishedAt === undefined) continue;
       const { namespaceId, id: runId, jobId } = run;
       const { task = "", queue = "" } = store.lanes.get(run.lane) ?? {};
       const error = errorOf(decision);
       if (error !== null) wakeups.publish("run.failed", { namespaceId, runId, task, error });
       if (decision.kind === "finish") {
-        this.#announceEnd(run, decision.run, at);
+        this.#announceEnd(run, decision.run, finishedAt ?? at);
         continue;
       }
       const of = { namespaceId, runId, jobId, task, queue };
@@ -235,19 +245,25 @@ export class Results {
     if (refused > 0) emit({ type: "write.fenced", statement: "run.finish", count: refused });
   }
 
-  #announceEnd(run: ClaimedRun, ended: FinishedRun, at: Instant): void {
+  /** `finishedAt` is the time of the run's row: the event has the duration that callers read from that. */
+  #announceEnd(run: ClaimedRun, ended: FinishedRun, finishedAt: Instant): void {
     const { emit, store } = this.#context;
     const { queues, durations } = this.#deps.catalog;
     const { namespaceId, id: runId, jobId } = run;
     const { task = "", queue = "" } = store.lanes.get(run.lane) ?? {};
     const { status, startedAt } = ended;
-    const durationMs = Math.max(0, at - startedAt);
+    const durationMs = Math.max(0, finishedAt - Math.floor(startedAt));
     const event = { type: runEndEvents[status], namespaceId, runId, jobId, task, queue, durationMs } as const;
     if (status === "succeeded" && queues.orderOf(namespaceId, queue)?.kind === "sjf") durations.note(event, durationMs);
     emit(event);
-    if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, at, emit);
+    if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, finishedAt, emit);
   }
 }
+
+/** The runs whose result was accepted; with the time of their end, if they have ended. */
+type Accepted = Map<string, Instant | null>;
+
+const noneEnded: EndedClaims = new Map();
 
 /** The runs whose claim is over: a run that waits for a callback keeps its claim. */
 function overOf(decided: readonly Decided[]): ClaimedRun[] {

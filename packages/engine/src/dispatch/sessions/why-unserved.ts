@@ -12,6 +12,8 @@ export interface Unserved {
     | "workers_cordoned";
   /** One sentence for people. */
   readonly detail: string;
+  /** A served task whose name is similar, if no worker serves the task. */
+  readonly similarTask?: string;
 }
 
 /** The workers that can take a run. */

@@ -1,19 +1,24 @@
-import type { SessionKind, SessionStore, WorkerState, WorkerView } from "@carillon/store";
+import type { SessionStore, WorkerState, WorkerView } from "@carillon/store";
 import type { EngineContext } from "../../context.js";
 import type { Page, PageRequest } from "../../requests.js";
 import type { ServedSessions } from "./served-sessions.js";
-import { type RunToServe, type Unserved, whyUnserved } from "./why-unserved.js";
+import { TaskServers } from "./task-servers.js";
+import type { RunToServe, Unserved } from "./why-unserved.js";
 
-type WorkersContext = Pick<EngineContext, "inNamespace"> & { readonly store: { readonly sessions: SessionStore } };
+type WorkersContext = Pick<EngineContext, "clock" | "inNamespace"> & {
+  readonly store: { readonly sessions: SessionStore };
+};
 
 /** Workers as operators see them: those that live, or died a moment ago. */
 export class Workers {
   readonly #context: WorkersContext;
   readonly #sessions: Pick<ServedSessions, "requestState">;
+  readonly #servers: TaskServers;
 
   constructor(context: WorkersContext, sessions: Pick<ServedSessions, "requestState">) {
     this.#context = context;
     this.#sessions = sessions;
+    this.#servers = new TaskServers(context.store.sessions, context.clock);
   }
 
   list(namespace: string, { pageSize, after }: PageRequest): Promise<Page<WorkerView>> {
@@ -38,13 +43,9 @@ export class Workers {
     });
   }
 
-  /** Null: some live worker can take such runs. */
+  /** Null: some live worker can take such runs, or could some seconds ago. */
   whyUnserved(namespace: string, run: RunToServe): Promise<Unserved | null> {
-    return this.#context.inNamespace(namespace, async (id) => whyUnserved(run, await this.#kinds(id, run)));
-  }
-
-  #kinds(namespaceId: number, { task }: RunToServe): Promise<readonly SessionKind[]> {
-    return this.#context.store.sessions.kinds(namespaceId, task);
+    return this.#context.inNamespace(namespace, (id) => this.#servers.whyUnserved(id, run));
   }
 
   async #view(namespaceId: number, id: string): Promise<WorkerView | null> {

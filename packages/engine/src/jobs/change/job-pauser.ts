@@ -4,9 +4,10 @@ import type { EngineContext } from "../../context.js";
 import type { UpstreamEnds } from "../../dependencies/upstream-ends.js";
 import type { ChangeContext, JobRef } from "../../requests.js";
 import type { DueRules } from "../../schedules/due-rules.js";
-import { latestDue, nextAfter } from "../../schedules/plan-due.js";
+import { nextAfter } from "../../schedules/plan-due.js";
 import { usesCalendars } from "../../schedules/schedule-calendars.js";
 import type { PauseRequest, ResumeRequest } from "../job-requests.js";
+import { countInPause, latestInPause } from "../pause-end.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import { emitApplied, type JobUnitOfWork } from "../transaction/job-unit-of-work.js";
 import { noteRest, noteThrough } from "../transaction/process-due.js";
@@ -84,21 +85,11 @@ export function applyPause(draft: JobDraft, request: PauseRequest, actor: string
   return { pause: { reason, actor, at: now, until, missed, after }, endedAt: null };
 }
 
-/** How many occurrences are inside the pause by now. */
-function countInPause(schedule: CompiledSchedule, pause: StoredPause, now: Instant): number {
-  return schedule.countBetween(pause.after, latestDue(schedule, endOf(pause, now)) + 1);
-}
-
-/** A pause is over at its end, even if a node ends it later: the occurrences after it are late, not paused. */
-function endOf({ until }: StoredPause, now: Instant): Instant {
-  return until === null ? now : Math.min(until, now);
-}
-
 /** Lets a paused job fire again; returns how many occurrences were inside the pause. */
 export function applyResume(draft: JobDraft, schedule: CompiledSchedule, missed: MissedChoice): number {
   const { pause, now } = draft.job;
   if (pause === null) throw new Error(`job ${draft.job.id} is paused without a pause`);
-  const last = Math.max(latestDue(schedule, endOf(pause, now)), pause.after);
+  const last = latestInPause(schedule, pause, now);
   const missedCount = countInPause(schedule, pause, now);
   const isTimed = draft.job.schedule.kind !== "manual" && draft.job.schedule.kind !== "after";
   let next: NextTime | null = nextAfter(schedule, last);

@@ -293,6 +293,7 @@ function callOf(
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
   const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
   if (operation.body === undefined) refuseBody(request.body);
+  else if (operation.method === "PATCH" && request.body === undefined) throw missingChanges(operation.body);
   return {
     params: request.params as Call<Operation>["params"],
     query,
@@ -324,6 +325,12 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
 function refuseBody(body: unknown): void {
   if (body === undefined || (typeof body === "object" && body !== null && Object.keys(body).length === 0)) return;
   throw new CarillonError("field_invalid", "This call takes no body; leave it out.");
+}
+
+/** An empty object changes nothing; a call without a body has lost it on the way. */
+function missingChanges({ properties }: NonNullable<Operation["body"]>): CarillonError {
+  const detail = `The body is missing. Send a JSON object with what is to change: ${Object.keys(properties).join(", ")}.`;
+  return new CarillonError("field_invalid", detail, { items: [{ pointer: "", code: "field_invalid", detail }] });
 }
 
 function send(reply: FastifyReply, response: ApiResponse): FastifyReply {

@@ -31,7 +31,8 @@ it("queues of another namespace are not found [INV-7]", async () => {
 });
 
 it("lists queues in pages, by name", async () => {
-  for (const name of ["page-a", "page-b", "page-c"]) await api.send("PATCH", `/v1/queues/${name}`, {});
+  for (const name of ["page-a", "page-b", "page-c"])
+    await api.send("PATCH", `/v1/queues/${name}`, { order: "priority" });
   const names: string[] = [];
   for (let token: string | null = ""; token !== null;) {
     const page: QueueList = (

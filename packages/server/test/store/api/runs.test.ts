@@ -29,7 +29,7 @@ describe("creating runs over HTTP", () => {
     });
     const run = response.json<RunCreated>();
     expect([response.statusCode, run.is_new]).toEqual([201, true]);
-    const { is_new: _, ...shown } = run;
+    const { is_new: _, warnings: _warnings, ...shown } = run;
     const read = (await api.get(`/v1/runs/${run.id}`)).json<Run>();
     // The reason why it waits is read by GET, not at its creation.
     expect(read).toEqual({ ...shown, waiting_on: { code: "due_later", detail: expect.stringMatching(/^due in /) } });
@@ -110,7 +110,8 @@ describe("creating runs over HTTP", () => {
       payload: n,
       dedupe: { key: `${n % 900}` },
     }));
-    const { results, ...counts } = (await api.post("/v1/runs:batchCreate", { runs })).json<RunBatchCreated>();
+    const { results, warnings, ...counts } = (await api.post("/v1/runs:batchCreate", { runs })).json<RunBatchCreated>();
+    expect(warnings).toHaveLength(1);
     expect(counts).toEqual({ created: 900, duplicates: 100, refused: 0 });
     expect(results[950]?.id).toBe(results[50]?.id);
   });

@@ -192,6 +192,8 @@ export function runOf(
     deadlineAt: null,
     maxAttempts: policy.retry?.maxAttempts ?? 5,
     losses: 0,
+    fence: 0,
+    isClaimed: false,
     workerId: null,
     progress: null,
     payload,

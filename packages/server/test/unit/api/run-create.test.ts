@@ -69,7 +69,7 @@ describe("batches of runs", () => {
       ];
       const response = await api.post(url, { runs });
       const { results, ...counts } = response.json<RunBatchCreated>();
-      expect([response.statusCode, counts]).toEqual([200, { created: 1, duplicates: 1, refused: 3 }]);
+      expect([response.statusCode, counts]).toEqual([200, { created: 1, duplicates: 1, refused: 3, warnings: [] }]);
       const id = formatId("run", uuid(1));
       expect(results).toMatchObject([
         { id, is_new: true },

@@ -265,6 +265,7 @@ export interface StatementParams {
   readonly "session.namespace": "id";
   readonly "session.open": "id" | "namespaceId" | "name" | "queues" | "tasks" | "slots" | "nodeId" | "gatewayId" | "labels" | "versions" | "weights" | "isSpot" | "namespaces";
   readonly "session.request_state": "state" | "namespaceId" | "id";
+  readonly "session.served_tasks": "namespaceId" | "limit";
   readonly "session.touch": "id";
   readonly "session.views": "namespaceId" | "id" | "before" | "limit";
   readonly "shard.drop": "owner" | "shards";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AddressRules, checkedAddresses, NonRetryableError } from "../../../src/index.js";
+import { AddressRules, checkedAddresses, closedAddress, NonRetryableError } from "../../../src/index.js";
 
 describe("address rules", () => {
   it.each([
@@ -114,5 +114,29 @@ describe("checked addresses", () => {
   it("does not check the addresses of a name that the operator allows", async () => {
     const rules = new AddressRules(["db.internal"]);
     expect(await checkedAddresses(new URL("http://db.internal"), rules, async () => [closed])).toEqual([closed]);
+  });
+});
+
+describe("names that mean the same everywhere", () => {
+  it.each(["localhost", "a.localhost", "localhost.", "ip6-loopback", "metadata.google.internal", "instance-data"])(
+    "are closed without a lookup: %s",
+    (name) => {
+      const why = closedAddress(new URL(`http://${name}/`), new AddressRules());
+      expect(why).toMatch(/^\S+ is at \S+, which is not a public address; an operator can open it/);
+    },
+  );
+
+  it.each([
+    ["localhost", "loopback"],
+    ["a.localhost", "127.0.0.1"],
+    ["metadata.google.internal", "169.254.169.254"],
+    ["metadata", "metadata"],
+  ])("%s is open if the operator allows %s", (name, allowed) => {
+    expect(closedAddress(new URL(`http://${name}/`), new AddressRules([allowed]))).toBeNull();
+  });
+
+  it("do not include names that only resemble them", () => {
+    for (const name of ["notlocalhost", "localhost.example.com", "metadata.example.com"])
+      expect(closedAddress(new URL(`http://${name}/`), new AddressRules())).toBeNull();
   });
 });
