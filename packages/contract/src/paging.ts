@@ -14,6 +14,7 @@ export const paging = {
   ),
   page_token: Type.Optional(
     Type.String({
+      format: "page-token",
       minLength: 1,
       maxLength: limits.pageTokenLength,
       description: "The next_page_token of the previous page; the filter must be the same",

@@ -123,7 +123,14 @@ export {
   jobTransitions,
   transitionJob,
 } from "./job/state.js";
-export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/state.js";
+export {
+  type JobInList,
+  type JobStatus,
+  jobStatuses,
+  jobStatusNames,
+  parseJobStatusFilter,
+  statusOfJob,
+} from "./job/state.js";
 export { type Dedupe, type DedupeAction, dedupeActions, type EnqueueSpec, readsPayload } from "./run/enqueue-spec.js";
 export { JsonText } from "./run/enqueue-spec.js";
 export {
@@ -136,6 +143,7 @@ export {
   type RunStatus,
   runStatuses,
   runStatusGroups,
+  runStatusNames,
   type RunStatusReason,
   runStatusReasons,
   type RunTransition,
@@ -153,7 +161,13 @@ export { formatInstant, parseInstant, parseRfc3339 } from "./time/instant-text.j
 export { type Calendar, type CalendarContext, type CalendarSet, compileCalendar } from "./calendar/calendar.js";
 export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./zone/civil.js";
 export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } from "./calendar/definition.js";
-export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/definition.js";
+export {
+  type Holiday,
+  HOLIDAY_TYPES,
+  type HolidayPlace,
+  type HolidaySource,
+  type HolidayType,
+} from "./calendar/definition.js";
 export { type CalendarCheck, type CalendarCheckOptions, checkCalendar } from "./calendar/check-calendar.js";
 export {
   type ActiveWindow,
@@ -167,7 +181,7 @@ export {
 export { type CalendarRuleJson, formatCalendarRules } from "./calendar/calendar-json.js";
 export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/calendar-json.js";
 export { requireCalendars } from "./calendar/open-days.js";
-export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
+export { checkSchedule, minEveryMs, requireSchedule } from "./schedule/check-schedule.js";
 export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
 export type { Clock, Soon, Timers } from "./time/clock.js";
 export { formatDuration, maxDurationMs, parseDuration } from "./time/duration.js";

@@ -1,6 +1,7 @@
-import { errorCatalogue, type ErrorCode } from "@carillon/core";
+import { errorCatalogue, type ErrorCode, namespaceNamePattern } from "@carillon/core";
 import type { TObject } from "typebox";
-import { limits } from "../bounds.js";
+import { etagPattern, idempotencyKeyPattern, limits } from "../bounds.js";
+import { textFormats } from "../formats.js";
 import { type Answer, errorsOf, type Operation, quotaClassOf, takesIdempotencyKey } from "../operation.js";
 import { operations } from "../operations.js";
 import { Problem } from "../resources/problem.js";
@@ -34,6 +35,7 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
     tags: [...new Set(declared.map(([, operation]) => operation.tag))].map((name) => ({ name })),
     paths,
     components: { schemas: components.toJson(), headers: quotaHeaders },
+    "x-carillon-formats": textFormats,
   };
 }
 
@@ -55,10 +57,16 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...(streams ? [lastEventId] : []),
     ],
     ...(body !== undefined && {
-      requestBody: { required: !bodyOptional, content: { "application/json": { schema: components.reference(body) } } },
+      requestBody: { required: !bodyOptional, content: bodyContent(operation, components.reference(body)) },
     }),
     responses: responses(operation, components),
   };
+}
+
+/** A change is a merge patch (RFC 7396), which has a type of its own. */
+function bodyContent({ method }: Operation, schema: Json): Json {
+  const types = method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
+  return Object.fromEntries(types.map((type) => [type, { schema }]));
 }
 
 const namespace: Json = {
@@ -67,6 +75,7 @@ const namespace: Json = {
   required: false,
   schema: {
     type: "string",
+    pattern: namespaceNamePattern,
     description: "The namespace of the call; by default the server's own, usually default",
     examples: ["billing"],
   },
@@ -78,6 +87,7 @@ const ifMatch: Json = {
   required: false,
   schema: {
     type: "string",
+    pattern: etagPattern,
     description:
       "The ETag of the version that the change is based on. The call is refused with 412 if the resource has another version",
     examples: ['"v7"'],
@@ -92,6 +102,7 @@ const idempotencyKey: Json = {
     type: "string",
     minLength: 1,
     maxLength: limits.idempotencyKeyLength,
+    pattern: idempotencyKeyPattern,
     description:
       "Identifies this call for 24 hours. The same request with the same key gets the first answer and changes nothing; " +
       "another request with it is refused with 422, and any request is refused with 409 while the first is in progress",

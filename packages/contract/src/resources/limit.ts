@@ -1,5 +1,6 @@
 import { limitKinds, limitScopes, maxLimit, orderFailures, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
+import { limitIdPattern } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
   closed,
@@ -60,13 +61,16 @@ export const LimitPatch = object(
   "LimitPatch",
   {
     limit: Type.Optional(WholeNumber(0, maxLimit, "The limit; with 0 no run starts")),
-    per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m")),
+    per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m", rateWindowBounds)),
     burst: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit })),
     fixed: Flag("With false, the values in requests apply again"),
   },
   {
     description: "Members that are left out stay. The limit becomes fixed, unless fixed is false",
     examples: [{ limit: 5 }],
+    "x-carillon-rules": [
+      { code: "limit_invalid", rule: "per and burst are only for a rate; an ordering key has no numbers to change" },
+    ],
   },
 );
 export type LimitPatch = Static<typeof LimitPatch>;
@@ -75,7 +79,7 @@ export const LimitList = pageOf("LimitList", { limits: Type.Array(Limit) });
 export type LimitList = Static<typeof LimitList>;
 
 const reads = { tag: "Limits", permission: "limits:read", rateClass: "read", method: "GET" } as const;
-const params = Type.Object({ id: Type.String({ examples: ["lim_42"] }) });
+const params = Type.Object({ id: Type.String({ pattern: limitIdPattern, examples: ["lim_42"] }) });
 const writes = { tag: "Limits", permission: "limits:write", rateClass: "write", params } as const;
 const theLimit = { description: "The limit as it is now", schema: Limit };
 

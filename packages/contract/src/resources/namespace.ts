@@ -54,7 +54,7 @@ export type NamespaceList = Static<typeof NamespaceList>;
 
 const reads = { tag: "Namespaces", permission: "namespaces:read", rateClass: "read", method: "GET" } as const;
 const writes = { tag: "Namespaces", permission: "namespaces:write", rateClass: "write" } as const;
-const params = Type.Object({ name: Type.String({ examples: ["billing"] }) });
+const params = Type.Object({ name: NamespaceName });
 const path = "/v1/namespaces/{name}";
 const headers = { ETag: 'Its version, as in "v7"' };
 const theNamespace = { description: "The namespace as it is now", schema: Namespace, headers };

@@ -4,7 +4,7 @@ import { Findings } from "../check/findings.js";
 import { object } from "../fields.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { runLimits } from "./run-limits.js";
-import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { placedPolicies, policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
 
 /** Returns the faults of a payload, with pointers from the payload on; none for a task without a known schema. */
 export type CheckPayload = (
@@ -63,6 +63,7 @@ export const TaskDefaults = object(
   {
     description: "The defaults of a task for fields that a request for a run or a job leaves out",
     examples: [{ queue: "email", timeout: "2m", retry: { max_attempts: 5 } }],
+    allOf: policyRules.allOf,
   },
 );
 export type TaskDefaults = Static<typeof TaskDefaults>;

@@ -96,8 +96,8 @@ function parseRule(value: unknown, pointer: string, report: Report): DayRule | n
 }
 
 function parseWeekdays(value: unknown, pointer: string, report: Report): Weekday[] {
-  if (!Array.isArray(value) || value.length === 0) {
-    report(pointer, 'Weekdays are a list such as ["SAT", "SUN"].');
+  if (!Array.isArray(value) || value.length === 0 || value.length > WEEKDAYS.length) {
+    report(pointer, 'Weekdays are a list of 1 to 7 days such as ["SAT", "SUN"].');
     return [];
   }
   return value.flatMap((entry: unknown, index) => {

@@ -9,9 +9,12 @@ import { errorCodes } from "../../../src/resources/problem.js";
 const root = new URL("../../../../../", import.meta.url);
 const declared: [string, Operation][] = Object.entries(operations);
 
-/** The keywords that check-value understands, and those that only explain. */
+/**
+ * The keywords that check-value understands, those that readers check (formats, and rules between members), and those that only
+ * explain. The fuzz test proves that readers check them.
+ */
 const requestKeywords = new Set(
-  "type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
+  "format allOf anyOf oneOf if then minProperties x-minimum-duration x-maximum-duration x-carillon-rules x-each-by-itself type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
     " ",
   ),
 );
