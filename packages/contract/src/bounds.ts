@@ -1,4 +1,11 @@
-import { namespaceNamePattern } from "@carillon/core";
+import {
+  eventGroups,
+  eventTypes,
+  type IdPrefix,
+  jobStatusNames,
+  namespaceNamePattern,
+  runStatusNames,
+} from "@carillon/core";
 
 /** The bounds on requests. Larger data belongs into a store of its own, to which the payload refers. */
 export const limits = {
@@ -129,6 +136,53 @@ export const uuidPattern = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 export const runRefPattern = `${uuidPattern}|^run_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
 
 export const webAddressPattern = "^https?://[^\\s]+$";
+
+/** As `parseDuration` reads it: 1h30m, or ISO 8601 without months and years. At least one number, the longest unit first. */
+export const durationPattern =
+  "^(?:(?=\\d)(?:\\d+w)?(?:\\d+d)?(?:\\d+h)?(?:\\d+m(?!s))?(?:\\d+s)?(?:\\d+ms)?" +
+  "|P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:[.,]\\d{1,3})?S)?)?)$";
+
+const dayAndTime =
+  "(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])[Tt](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?";
+const offset = "(?:[Zz]|[+-](?:[01]\\d|2[0-3]):?[0-5]\\d)";
+
+/** As `parseInstant` reads it; the day must exist besides. */
+export const instantPattern = `^${dayAndTime}${offset}$`;
+
+/** The same where a time zone may stand for the offset. */
+export const localInstantPattern = `^${dayAndTime}${offset}?$`;
+
+const idCharacters = "[0-7][0-9a-hjkmnp-tv-z]{25}";
+const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+
+/** An id: its prefix, an underscore and 26 characters, or its UUID. */
+export const idPattern = (prefix: IdPrefix): string => `^(?:${prefix}_${idCharacters}|${uuid})$`;
+
+/** A job by its id, or by @ and its key. */
+export const jobRefPattern = `^(?:job_${idCharacters}|${uuid}|@[A-Za-z0-9._-]{1,200})$`;
+
+export const limitIdPattern = "^lim_[1-9][0-9]{0,14}$";
+
+/** One or several of these words, separated by commas. */
+const wordsPattern = (words: readonly string[]): string => {
+  const one = `\\s*(?:${words.join("|")})\\s*`;
+  return `^${one}(?:,${one})*$`;
+};
+
+const inAnyCase = (word: string): string => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+
+/** The words that a filter by the status of a run or a job takes. */
+export const runStatusesPattern = wordsPattern(runStatusNames.map(inAnyCase));
+export const jobStatusesPattern = wordsPattern(jobStatusNames.map(inAnyCase));
+
+/** Types of events, or their groups. */
+export const eventTypesPattern = wordsPattern([...eventTypes, ...eventGroups].map((name) => name.replace(".", "\\.")));
+
+/** The value of an Idempotency-Key: printable ASCII. */
+export const idempotencyKeyPattern = "^[\\x20-\\x7e]+$";
+
+/** The ETag of a version, also in its weak form. */
+export const etagPattern = '^\\s*(?:W/)?"v\\d{1,20}"\\s*$';
 
 /** A SHA-256 as text. */
 export const tokenHashPattern = "^[0-9a-f]{64}$";

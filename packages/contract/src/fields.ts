@@ -1,7 +1,28 @@
-import { type DurationMs, formatDuration, type Instant, parseDuration, parseInstant } from "@carillon/core";
+import {
+  type DurationMs,
+  formatDuration,
+  type IdPrefix,
+  type Instant,
+  parseDuration,
+  parseInstant,
+} from "@carillon/core";
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
-import { labelKeyPattern, limits, namePattern, plainNameLength, plainNamePattern, printablePattern } from "./bounds.js";
+import {
+  anyNamePattern,
+  durationPattern,
+  idPattern,
+  instantPattern,
+  jobRefPattern,
+  labelKeyPattern,
+  limits,
+  localInstantPattern,
+  namePattern,
+  plainNameLength,
+  plainNamePattern,
+  printablePattern,
+} from "./bounds.js";
 import type { Findings } from "./check/findings.js";
+import type { MemberRules } from "./rules.js";
 
 interface Annotations {
   readonly description?: string;
@@ -22,7 +43,7 @@ export function described<Schema extends TSchema>(schema: Schema, description: s
   return Type.Unsafe<Static<Schema>>({ ...schema, description });
 }
 
-interface ObjectAnnotations {
+interface ObjectAnnotations extends MemberRules {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
@@ -44,6 +65,7 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 
 /** In an answer: UTC with milliseconds. */
 export const Timestamp = Type.String({
+  format: "date-time",
   pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$",
   description: "RFC 3339 in UTC with milliseconds",
   examples: ["2026-11-12T08:30:00.000Z"],
@@ -51,18 +73,76 @@ export const Timestamp = Type.String({
 
 /** In a request: any offset. */
 export const InstantText = (description: string) =>
-  Type.String({ maxLength: limits.parsedTextLength, description, examples: ["2026-11-12T09:30:00+01:00"] });
-
-/** In a filter: a job by its id, or by @ and its key. */
-export const JobName = (description: string) =>
-  Type.String({ minLength: 1, maxLength: limits.nameLength + 1, description, examples: ["@nightly-report"] });
-
-export const DurationText = (description: string, example: string) =>
   Type.String({
+    format: "date-time",
     maxLength: limits.parsedTextLength,
+    pattern: instantPattern,
+    description,
+    examples: ["2026-11-12T09:30:00+01:00"],
+  });
+
+/** The same beside a time zone, which may stand for the offset. */
+export const LocalInstantText = (description: string) =>
+  Type.String({
+    format: "local-date-time",
+    maxLength: limits.parsedTextLength,
+    pattern: localInstantPattern,
+    description,
+    examples: ["2026-11-12T09:30:00+01:00"],
+  });
+
+/** In an address or a filter: a job by its id, or by @ and its key. */
+export const JobName = (description: string) =>
+  Type.String({
+    format: "job-name",
+    minLength: 1,
+    maxLength: limits.nameLength + 1,
+    pattern: jobRefPattern,
+    description,
+    examples: ["@nightly-report"],
+  });
+
+/** The id of a thing in an address, a filter or a list. */
+export const IdText = (prefix: IdPrefix, description?: string) =>
+  Type.String({
+    format: "carillon-id",
+    minLength: 1,
+    maxLength: limits.nameLength,
+    pattern: idPattern(prefix),
+    ...(description !== undefined && { description }),
+    examples: [`${prefix}_01k9zq3v5e0r8t2b7n4m6x1c9d`],
+  });
+
+const daysOf = (durationMs: DurationMs): string => `${durationMs / 86_400_000}d`;
+
+interface DurationBounds {
+  readonly minMs: DurationMs;
+  readonly maxMs: DurationMs;
+}
+
+/** A field with bounds gives the same ones to `readDuration`. */
+export const DurationText = (description: string, example: string, bounds?: DurationBounds) =>
+  Type.String({
+    format: "carillon-duration",
+    maxLength: limits.parsedTextLength,
+    pattern: durationPattern,
+    ...(bounds !== undefined && bounds.minMs > 0 && { "x-minimum-duration": formatDuration(bounds.minMs) }),
+    ...(bounds !== undefined && { "x-maximum-duration": daysOf(bounds.maxMs) }),
     description: `${description} A duration such as 500ms, 90s, 1h30m, 7d, or ISO 8601.`,
     examples: [example],
   });
+
+export const TimeZoneText = (description: string) =>
+  Type.String({
+    format: "time-zone",
+    minLength: 1,
+    maxLength: limits.parsedTextLength,
+    description,
+    examples: ["Europe/Paris"],
+  });
+
+export const CronText = (description: string, example: string) =>
+  Type.String({ format: "cron", minLength: 1, maxLength: limits.cronLength, description, examples: [example] });
 
 const LabelValue = Type.String({ maxLength: limits.labelValueLength, pattern: printablePattern });
 
@@ -96,6 +176,10 @@ export const Reason = Type.String({
 
 export const CalendarName = Type.String({ minLength: 1, maxLength: plainNameLength, pattern: plainNamePattern });
 
+/** The items of a batch, which are read one by one: a fault of one is reported in its result and refuses no other. */
+export const BatchOf = <Item extends TSchema>(item: Item, description: string) =>
+  Type.Array(item, { minItems: 1, maxItems: limits.batch, "x-each-by-itself": true, description });
+
 /** A text in an answer. */
 export const Text = (description: string) => Type.String({ description });
 
@@ -117,6 +201,14 @@ export function queryInstant(text: string): Instant {
 export const NameFilter = (description: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, description });
 
+/** In an address: the name of a queue, a task or a breaker, Carillon's own included. */
+export const AnyName = (example: string) =>
+  Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: anyNamePattern, examples: [example] });
+
+/** In an address: the name of a calendar or a maintenance window. */
+export const PlainName = (example: string) =>
+  Type.String({ minLength: 1, maxLength: plainNameLength, pattern: plainNamePattern, examples: [example] });
+
 export const NameText = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
 
@@ -124,11 +216,6 @@ export const NameText = (description: string, example: string) =>
 export interface Placed<Value> {
   readonly value: Value;
   readonly pointer: string;
-}
-
-interface DurationBounds {
-  readonly minMs: DurationMs;
-  readonly maxMs: DurationMs;
 }
 
 /** The duration that a field holds; undefined where it is left out or its fault was recorded. */
@@ -147,8 +234,6 @@ export function readDuration(
   }
   return durationMs;
 }
-
-const daysOf = (durationMs: DurationMs): string => `${durationMs / 86_400_000}d`;
 
 /** The instant that a field holds; undefined where it is left out or its fault was recorded. */
 export function readInstant(text: string | undefined, pointer: string, findings: Findings): Instant | undefined {

@@ -21,6 +21,12 @@ export function mergePatchOf<Schema extends TSchema>(schema: Schema): TUnsafe<Pa
   return Type.Unsafe<Patched<Static<Schema>>>(patchable(schema));
 }
 
+/** A member that a patch replaces as a whole, and null removes. */
+export function wholeOrNull<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
+  const { title: _, ...rest }: SchemaParts & { readonly title?: string } = schema;
+  return Type.Unsafe<Static<Schema> | null>(nullToo(rest));
+}
+
 /** The same for a member, which null removes. */
 export function removable<Schema extends TSchema>(schema: Schema): TUnsafe<Patched<Static<Schema>> | null> {
   return Type.Unsafe<Patched<Static<Schema>> | null>(nullToo(patchable(schema)));
@@ -37,7 +43,14 @@ export function removableFields<Fields extends TProperties>(fields: Fields): Rem
 }
 
 function patchable(schema: SchemaParts): SchemaParts {
-  const { title: _, required: __, ...rest } = { title: "", required: [], ...schema };
+  const {
+    title: _,
+    required: __,
+    allOf: _all,
+    anyOf: _any,
+    oneOf: _one,
+    ...rest
+  }: SchemaParts & Record<string, unknown> = { ...schema };
   const { properties, additionalProperties } = schema;
   return {
     ...rest,

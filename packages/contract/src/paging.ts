@@ -14,8 +14,10 @@ export const paging = {
   ),
   page_token: Type.Optional(
     Type.String({
+      format: "page-token",
       minLength: 1,
       maxLength: limits.pageTokenLength,
+      "x-carillon-rules": [{ code: "page_token_invalid", rule: "The token is of this list and this filter" }],
       description: "The next_page_token of the previous page; the filter must be the same",
     }),
   ),

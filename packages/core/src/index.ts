@@ -123,7 +123,14 @@ export {
   jobTransitions,
   transitionJob,
 } from "./job/state.js";
-export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/state.js";
+export {
+  type JobInList,
+  type JobStatus,
+  jobStatuses,
+  jobStatusNames,
+  parseJobStatusFilter,
+  statusOfJob,
+} from "./job/state.js";
 export { type Dedupe, type DedupeAction, dedupeActions, type EnqueueSpec, readsPayload } from "./run/enqueue-spec.js";
 export { JsonText } from "./run/enqueue-spec.js";
 export {
@@ -136,6 +143,7 @@ export {
   type RunStatus,
   runStatuses,
   runStatusGroups,
+  runStatusNames,
   type RunStatusReason,
   runStatusReasons,
   type RunTransition,
@@ -156,6 +164,7 @@ export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } fro
 export { unknownHolidays } from "./calendar/unknown-holidays.js";
 export {
   type Holiday,
+  HOLIDAY_TYPES,
   type HolidayPlace,
   type HolidayProblem,
   type HolidaySource,
@@ -174,7 +183,7 @@ export {
 export { type CalendarRuleJson, formatCalendarRules } from "./calendar/calendar-json.js";
 export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/calendar-json.js";
 export { requireCalendars } from "./calendar/open-days.js";
-export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
+export { checkSchedule, minEveryMs, requireSchedule } from "./schedule/check-schedule.js";
 export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
 export type { Clock, Soon, Timers } from "./time/clock.js";
 export { formatDuration, maxDurationMs, parseDuration } from "./time/duration.js";

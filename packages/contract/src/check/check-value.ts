@@ -1,6 +1,7 @@
 import { isObject, similarWord } from "@carillon/core";
 import type { Static, TSchema } from "typebox";
 import { patternWords } from "../bounds.js";
+import { isReadByParser } from "../formats.js";
 import { type Findings, pointerTo, shown } from "./findings.js";
 
 type ValueType = "string" | "integer" | "number" | "boolean" | "object" | "array";
@@ -13,11 +14,13 @@ export interface RequestSchema {
   /** With "null" it is a member that a merge patch can remove. */
   readonly type?: ValueType | readonly [ValueType, "null"];
   readonly examples?: readonly unknown[];
+  readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  readonly format?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly items?: RequestSchema;
@@ -106,7 +109,7 @@ function soundObject(schema: RequestSchema, value: Record<string, unknown>, poin
   const properties = schema.properties ?? {};
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(value, name) || value[name] === undefined)
-      check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required.`);
+      check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required${hintOf(properties[name])}.`);
   }
   const sound: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
@@ -173,6 +176,13 @@ function faultOf(schema: RequestSchema, value: unknown): string | undefined {
   return undefined;
 }
 
+/** The meaning of a missing field, with an example. */
+function hintOf(schema: RequestSchema = {}): string {
+  return schema.description === undefined
+    ? ""
+    : `: ${lowerFirst(schema.description)}${exampleOf(schema).replace(" such", ", such")}`;
+}
+
 const maxExampleLength = 100;
 
 /** A caller who sends a number for a duration learns most from an example. */
@@ -226,11 +236,11 @@ function notOneOf(words: readonly unknown[], value: unknown): string {
 }
 
 function textFault(schema: RequestSchema, text: string): string | undefined {
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = schema;
   if (text.length < minLength) return "Must not be empty.";
   const length = text.length <= maxLength ? text.length : Array.from(text).length;
   if (length > maxLength) return `Is ${length} characters long; at most ${maxLength} are allowed.`;
-  if (pattern !== undefined && !compiled(pattern).test(text)) {
+  if (pattern !== undefined && !isReadByParser(format) && !compiled(pattern).test(text)) {
     return `Must be ${patternWords.get(pattern) ?? `of the form ${pattern}`}, not ${shown(text)}.`;
   }
   return undefined;

@@ -1,8 +1,11 @@
-import { errorCatalogue, type ErrorCode } from "@carillon/core";
-import type { TObject } from "typebox";
-import { limits } from "../bounds.js";
+import { errorCatalogue, type ErrorCode, namespaceNamePattern } from "@carillon/core";
+import type { TObject, TSchema } from "typebox";
+import { etagPattern, idempotencyKeyPattern, limits } from "../bounds.js";
+import { textFormats } from "../formats.js";
 import { type Answer, errorsOf, type Operation, quotaClassOf, takesIdempotencyKey } from "../operation.js";
 import { operations } from "../operations.js";
+import { exampleOf } from "./example.js";
+import { tags } from "./tags.js";
 import { Problem } from "../resources/problem.js";
 
 /** A response of the document. */
@@ -31,10 +34,17 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(declared.map(([, operation]) => operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(declared.map(([, operation]) => operation.tag))].map(describeTag),
     paths,
     components: { schemas: components.toJson(), headers: quotaHeaders },
+    "x-carillon-formats": textFormats,
   };
+}
+
+function describeTag(name: string): Json {
+  const tag = tags[name];
+  if (tag === undefined) throw new Error(`The tag ${name} has no description.`);
+  return { name, description: tag.description, "x-guide": tag.guide };
 }
 
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
@@ -44,8 +54,12 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     tags: [operation.tag],
     summary: operation.summary,
     ...(description !== undefined && { description }),
+    ...(operation.aliases !== undefined && { "x-aliases": operation.aliases.map(({ path }) => path) }),
     "x-permission": operation.permission,
     "x-rate-class": operation.rateClass,
+    ...(operation.waits === true && { "x-waits": true }),
+    ...(operation.rateClass === "none" && { "x-ignores-unknown-parameters": true }),
+    ...(operation.rules !== undefined && { "x-carillon-rules": operation.rules.map((one) => ({ ...one })) }),
     parameters: [
       ...parameters("path", operation.params, components),
       ...parameters("query", operation.query, components),
@@ -55,10 +69,17 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...(streams ? [lastEventId] : []),
     ],
     ...(body !== undefined && {
-      requestBody: { required: !bodyOptional, content: { "application/json": { schema: components.reference(body) } } },
+      requestBody: { required: !bodyOptional, content: bodyContent(operation, body, components) },
     }),
     responses: responses(operation, components),
   };
+}
+
+/** A change is a merge patch (RFC 7396), which has a type of its own. */
+function bodyContent({ method }: Operation, body: TObject, components: SchemaComponents): Json {
+  const schema = components.reference(body);
+  const types = method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
+  return Object.fromEntries(types.map((type) => [type, { schema, example: jsonOf(exampleOf(body)) }]));
 }
 
 const namespace: Json = {
@@ -67,6 +88,7 @@ const namespace: Json = {
   required: false,
   schema: {
     type: "string",
+    pattern: namespaceNamePattern,
     description: "The namespace of the call; by default the server's own, usually default",
     examples: ["billing"],
   },
@@ -78,6 +100,7 @@ const ifMatch: Json = {
   required: false,
   schema: {
     type: "string",
+    pattern: etagPattern,
     description:
       "The ETag of the version that the change is based on. The call is refused with 412 if the resource has another version",
     examples: ['"v7"'],
@@ -88,10 +111,14 @@ const idempotencyKey: Json = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
+  "x-carillon-rules": [
+    { code: "idempotency_key_reused", rule: "Within 24 hours the key goes only with the same request" },
+  ],
   schema: {
     type: "string",
     minLength: 1,
     maxLength: limits.idempotencyKeyLength,
+    pattern: idempotencyKeyPattern,
     description:
       "Identifies this call for 24 hours. The same request with the same key gets the first answer and changes nothing; " +
       "another request with it is refused with 422, and any request is refused with 409 while the first is in progress",
@@ -149,8 +176,14 @@ function responses(operation: Operation, components: SchemaComponents): Json {
 
 function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
   const { description, headers = {}, schema, contentType = "application/json" } = answer;
-  const content = schema === undefined ? {} : { [contentType]: { schema: components.reference(schema) } };
+  const content = schema === undefined ? {} : { [contentType]: mediaOf(answer, schema, components) };
   return { description, headers: headersOf(headers), content };
+}
+
+/** A text, such as the page of the documentation or a stream, has no example. */
+function mediaOf({ contentType }: Answer, schema: TSchema, components: SchemaComponents): Json {
+  const reference = components.reference(schema);
+  return contentType === undefined ? { schema: reference, example: jsonOf(exampleOf(schema)) } : { schema: reference };
 }
 
 function headersOf(headers: Readonly<Record<string, string>>): ResponseJson["headers"] {
@@ -252,6 +285,8 @@ export class SchemaComponents {
     }
   }
 }
+
+const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
 function plain(schema: object): Json {
   return JSON.parse(JSON.stringify(schema)) as Json;

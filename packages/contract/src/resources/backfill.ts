@@ -6,6 +6,7 @@ import {
   Count,
   described,
   Flag,
+  IdText,
   InstantText,
   nullable,
   object,
@@ -54,7 +55,15 @@ export const JobBackfill = object(
     repeat: Flag("Includes occurrences that already have a run"),
     force: Flag("Ignores the overlap policy of the job"),
   },
-  { examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }] },
+  {
+    examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }],
+    "x-carillon-rules": [
+      {
+        code: "backfill_invalid",
+        rule: "The job has a cron or every schedule, and the range is not empty or too long",
+      },
+    ],
+  },
 );
 export type JobBackfill = Static<typeof JobBackfill>;
 
@@ -97,7 +106,7 @@ export type Backfill = Static<typeof Backfill>;
 export const BackfillList = pageOf("BackfillList", { backfills: Type.Array(Backfill) });
 export type BackfillList = Static<typeof BackfillList>;
 
-const BackfillRef = Type.Object({ id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+const BackfillRef = Type.Object({ id: IdText("bkf") });
 
 export const backfillJob = {
   ...unversionedVerb("/v1/jobs/{id}:backfill"),

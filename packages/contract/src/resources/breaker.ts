@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { limits, namePattern, policyTimeBounds } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import {
+  AnyName,
   Count,
   DurationText,
   nullable,
@@ -35,11 +36,15 @@ export const BreakerRequest = object(
         description: "The ratio of failed attempts at which it opens; 0.5 by default",
       }),
     ),
-    window: Type.Optional(DurationText("The time over which attempts are counted; 1m by default.", "1m")),
+    window: Type.Optional(
+      DurationText("The time over which attempts are counted; 1m by default.", "1m", policyTimeBounds),
+    ),
     min_calls: Type.Optional(
       WholeNumber(1, 1_000_000, "The fewest attempts in the window for it to open; 10 by default"),
     ),
-    open_for: Type.Optional(DurationText("How long it stays open before it tries one run; 30s by default.", "30s")),
+    open_for: Type.Optional(
+      DurationText("How long it stays open before it tries one run; 30s by default.", "30s", policyTimeBounds),
+    ),
   },
   {
     description:
@@ -75,7 +80,7 @@ export const BreakerList = pageOf("BreakerList", { breakers: Type.Array(Breaker)
 export type BreakerList = Static<typeof BreakerList>;
 
 const reads = { tag: "Breakers", permission: "queues:read", rateClass: "read", method: "GET" } as const;
-const params = Type.Object({ name: Type.String({ examples: ["payments-api"] }) });
+const params = Type.Object({ name: AnyName("payments-api") });
 const theBreaker = { description: "The breaker as it is now", schema: Breaker };
 
 export const listBreakers = {

@@ -3,9 +3,10 @@ import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, Flag, nullable, object, stringEnum, Timestamp } from "../fields.js";
+import { Count, Flag, IdText, nullable, object, stringEnum, Timestamp } from "../fields.js";
 import { bodyErrors, type Operation, pageAnswer, singleAnswer, storeErrors, verb, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
+import { exactlyOne } from "../rules.js";
 import { RunListQuery } from "./run.js";
 
 const bulkActions = ["cancel", "retry", "discard"] as const;
@@ -20,6 +21,8 @@ const {
   ...filters
 } = RunListQuery.properties;
 
+const bulkFilters = { ...filters, worker_id: Type.Optional(IdText("wrk", "Only runs that this worker has or had")) };
+
 export const RunBulk = object(
   "RunBulk",
   {
@@ -29,13 +32,13 @@ export const RunBulk = object(
         "runs are removed from the dead letters",
     }),
     filter: Type.Optional(
-      Type.Object(filters, {
+      Type.Object(bulkFilters, {
         additionalProperties: false,
         description: "As in the list of runs; an empty filter means all runs to which the action applies",
       }),
     ),
     ids: Type.Optional(
-      Type.Array(Type.String({ maxLength: limits.parsedTextLength }), {
+      Type.Array(IdText("run"), {
         minItems: 1,
         maxItems: limits.batch,
         description: "The ids of the runs, instead of a filter",
@@ -43,7 +46,10 @@ export const RunBulk = object(
     ),
     dry_run: Flag("Only counts the runs"),
   },
-  { examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }] },
+  {
+    ...exactlyOne(["filter", "ids"]),
+    examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }],
+  },
 );
 export type RunBulk = Static<typeof RunBulk>;
 
@@ -81,7 +87,7 @@ export type BulkOperation = Static<typeof BulkOperation>;
 export const OperationList = pageOf("OperationList", { operations: Type.Array(BulkOperation) });
 export type OperationList = Static<typeof OperationList>;
 
-const OperationRef = Type.Object({ id: Type.String({ examples: ["op_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+const OperationRef = Type.Object({ id: IdText("op") });
 
 export const bulkRuns = {
   method: "POST",

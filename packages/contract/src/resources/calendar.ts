@@ -1,29 +1,61 @@
-import { CALENDAR_LIMITS, type CalendarDefinition, isObject, parseCalendar } from "@carillon/core";
+import { CALENDAR_LIMITS, type CalendarDefinition, HOLIDAY_TYPES, isObject, parseCalendar } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/read-body.js";
-import { closed, object, Text, Timestamp } from "../fields.js";
+import { closed, described, object, PlainName, stringEnum, Timestamp } from "../fields.js";
 import { bodyErrors, getErrors, type Operation, pageAnswer, storeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 
-const Dates = (description: string) =>
-  Type.Array(Type.String(), {
+const day = "(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])";
+const yearlyDay = "(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])";
+const datedPattern = `^\\s*${day}(?:/${day})?\\s*$`;
+const datesPattern = `^\\s*(?:${day}(?:/${day})?|${yearlyDay}(?:/${yearlyDay})?)\\s*$`;
+const weekdayPattern =
+  "^(?:[Ss][Uu][Nn]|[Mm][Oo][Nn]|[Tt][Uu][Ee]|[Ww][Ee][Dd]|[Tt][Hh][Uu]|[Ff][Rr][Ii]|[Ss][Aa][Tt])$";
+
+const Dates = (description: string, pattern: string, example: readonly string[]) =>
+  Type.Array(Type.String({ pattern }), {
+    minItems: 1,
     maxItems: CALENDAR_LIMITS.dates,
     description,
-    examples: [["2026-12-24/2027-01-01", "12-31"]],
+    examples: [example],
   });
 
 const CalendarDays = object(
   "CalendarDays",
   {
-    weekdays: Type.Optional(Type.Array(Type.String(), { maxItems: 7, examples: [["SAT", "SUN"]] })),
-    dates: Type.Optional(Dates("Days or ranges of days, both ends included; without a year they apply to every year")),
+    weekdays: Type.Optional(
+      Type.Array(Type.String({ pattern: weekdayPattern }), {
+        minItems: 1,
+        maxItems: 7,
+        description: "Days of the week, by the first three letters",
+        examples: [["SAT", "SUN"]],
+      }),
+    ),
+    dates: Type.Optional(
+      Dates("Days or ranges of days, both ends included; without a year they apply to every year", datesPattern, [
+        "2026-12-24/2027-01-01",
+        "12-31",
+      ]),
+    ),
     holidays: Type.Optional(
       Type.Object(
         {
-          country: Type.String({ description: "ISO 3166, two letters", examples: ["DE"] }),
-          region: Type.Optional(Type.String({ examples: ["BY"] })),
-          types: Type.Optional(Type.Array(Type.String(), { description: "public by default", examples: [["public"]] })),
+          country: Type.String({ pattern: "^[A-Za-z]{2}$", description: "ISO 3166, two letters", examples: ["DE"] }),
+          region: Type.Optional(
+            Type.String({
+              pattern: "^[A-Za-z0-9]+(-[A-Za-z0-9]+)?$",
+              description: "A subdivision of the country",
+              examples: ["BY"],
+            }),
+          ),
+          types: Type.Optional(
+            Type.Array(stringEnum(HOLIDAY_TYPES), {
+              minItems: 1,
+              description: "public by default",
+              examples: [["public"]],
+            }),
+          ),
         },
         { additionalProperties: false, description: "Public holidays" },
       ),
@@ -31,22 +63,32 @@ const CalendarDays = object(
     icalendar: Type.Optional(
       closed({
         source: Type.Optional(Type.String({ examples: ["school.ics"] })),
-        dates: Dates("The days of an imported file"),
+        dates: Dates("The days of an imported file", datedPattern, ["2026-02-07/2026-02-22"]),
       }),
     ),
   },
-  { description: "Exactly one of weekdays, dates, holidays, icalendar" },
+  {
+    description: "Exactly one of weekdays, dates, holidays, icalendar",
+    minProperties: 1,
+    maxProperties: 1,
+    "x-carillon-rules": [{ code: "calendar_invalid", rule: "Days exist, and no range runs backwards" }],
+  },
 );
 
 const Rules = Type.Array(CalendarDays, {
+  minItems: 1,
+  examples: [[{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }]],
   maxItems: CALENDAR_LIMITS.rules,
   description: "The calendar contains the days of all rules",
 });
 
 export const CalendarPut = object(
   "CalendarPut",
-  { name: Type.Optional(Text("The same as in the address")), rules: Rules },
-  { examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }] },
+  { name: Type.Optional(described(PlainName("de-holidays"), "The same as in the address")), rules: Rules },
+  {
+    examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }],
+    "x-carillon-rules": [{ code: "field_invalid", rule: "name is the name in the address" }],
+  },
 );
 export type CalendarPut = Static<typeof CalendarPut>;
 
@@ -66,7 +108,7 @@ export type Calendar = Static<typeof Calendar>;
 export const CalendarList = pageOf("CalendarList", { calendars: Type.Array(Calendar) });
 export type CalendarList = Static<typeof CalendarList>;
 
-const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
+const Name = (example: string) => Type.Object({ name: PlainName(example) });
 const readsCalendars = { tag: "Calendars", permission: "calendars:read", rateClass: "read", method: "GET" } as const;
 const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateClass: "write" } as const;
 const etag = 'The calendar\'s version, as in "v7"';

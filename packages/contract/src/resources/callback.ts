@@ -4,21 +4,37 @@ import { limits, workerLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import { DurationText, Flag, object, readDuration, stringEnum } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors } from "../operation.js";
+import { without } from "../rules.js";
 
-const CallbackBody = object("CallbackBody", {
-  status: Type.Optional(
-    stringEnum(["succeeded", "failed"], { description: "How the work ended; succeeded by default" }),
-  ),
-  output: Type.Optional(Type.Unknown({ description: "For a success: the output of the run, any JSON value" })),
-  error: Type.Optional(
-    object("CallbackError", {
-      type: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength })),
-      message: Type.String({ maxLength: workerLimits.errorLength }),
-      retryable: Flag("Whether another attempt may help; true by default"),
-    }),
-  ),
-  retry_after: Type.Optional(DurationText("For a failure: no attempt before this time.", "30s")),
-});
+const CallbackBody = object(
+  "CallbackBody",
+  {
+    status: Type.Optional(
+      stringEnum(["succeeded", "failed"], { description: "How the work ended; succeeded by default" }),
+    ),
+    output: Type.Optional(Type.Unknown({ description: "For a success: the output of the run, any JSON value" })),
+    error: Type.Optional(
+      object("CallbackError", {
+        type: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength })),
+        message: Type.String({ maxLength: workerLimits.errorLength }),
+        retryable: Flag("Whether another attempt may help; true by default"),
+      }),
+    ),
+    retry_after: Type.Optional(DurationText("For a failure: no attempt before this time.", "30s")),
+  },
+  {
+    description: "How the work of a run ended",
+    examples: [{ status: "succeeded", output: { invoice: 17 } }],
+    allOf: [
+      {
+        if: { properties: { status: { enum: ["failed"] } }, required: ["status"] },
+        // oxlint-disable-next-line unicorn/no-thenable -- the keyword of JSON Schema
+        then: without(["output"]),
+        else: without(["error", "retry_after"]),
+      },
+    ],
+  },
+);
 type CallbackBody = Static<typeof CallbackBody>;
 
 export const answerCallback = {
@@ -31,7 +47,7 @@ export const answerCallback = {
     "as if its handler had reported it. A callback may arrive before the worker has reported that the run waits.",
   permission: "token",
   rateClass: "write",
-  params: Type.Object({ token: Type.String() }),
+  params: Type.Object({ token: Type.String({ description: "The token that the handler got" }) }),
   body: CallbackBody,
   bodyOptional: true,
   answers: { 204: { description: "Recorded" } },

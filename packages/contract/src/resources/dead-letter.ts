@@ -201,7 +201,12 @@ export type ErrorGroup = Static<typeof ErrorGroup>;
 export const ErrorGroupList = pageOf("ErrorGroupList", { error_groups: Type.Array(ErrorGroup) });
 export type ErrorGroupList = Static<typeof ErrorGroupList>;
 
-const GroupRef = Type.Object({ fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }) });
+const GroupRef = Type.Object({
+  fingerprint: Type.String({
+    minLength: 1,
+    examples: ["9f86d081884c7d65"],
+  }),
+});
 const readsGroups = { method: "GET", tag: "Error groups", permission: "runs:read", rateClass: "read" } as const;
 
 export const listErrorGroups = {

@@ -10,6 +10,7 @@ import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, webAddressPattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { object, stringEnum } from "../fields.js";
+import { exactlyOne, type Rule } from "../rules.js";
 
 /** dead means failed: a run that failed for good is a dead letter. */
 const Moment = stringEnum([...callbackMoments, "dead"]);
@@ -26,9 +27,16 @@ export const Include = Type.Array(stringEnum(callbackParts), {
   description: "What the message includes beside the facts of the run; error by default",
 });
 
+/** What an address must fulfil beside its pattern. */
+export const targetRules = [
+  { code: "field_invalid", rule: "url is a valid URL without a user name or a password" },
+  { code: "address_refused", rule: "The server may send requests to url" },
+] as const satisfies readonly Rule[];
+
 export const TargetUrl = Type.String({
   minLength: 1,
   maxLength: callbackLimits.urlLength,
+  format: "uri",
   pattern: webAddressPattern,
   description: "The address that messages are posted to",
   examples: ["https://example.com/hooks/carillon"],
@@ -50,7 +58,11 @@ export const Callback = object(
     ),
     include: Type.Optional(Include),
   },
-  { description: "Reports the end of a run to a url or a task. Every end if on is left out" },
+  {
+    description: "Reports the end of a run to a url or a task. Every end if on is left out",
+    ...exactlyOne(["url", "task"]),
+    "x-carillon-rules": targetRules,
+  },
 );
 export type Callback = Static<typeof Callback>;
 

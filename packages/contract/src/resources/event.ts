@@ -1,9 +1,11 @@
 import { type EventFieldName, eventGroups, eventTypes, priorityClasses } from "@carillon/core";
 import { type Static, type TSchema, Type } from "typebox";
+import { eventTypesPattern } from "../bounds.js";
 import {
   closed,
   Count,
   described,
+  IdText,
   JobName,
   Milliseconds,
   NameFilter,
@@ -72,8 +74,10 @@ export type EventReset = Static<typeof EventReset>;
 export const EventQuery = closed({
   type: Type.Optional(
     Type.String({
+      format: "event-types",
       minLength: 1,
       maxLength: 500,
+      pattern: eventTypesPattern,
       description:
         `Only these types, separated by commas. ${eventGroups.slice(0, -1).join(", ")} or ${eventGroups.at(-1)} alone means all ` +
         "types of that group",
@@ -81,7 +85,7 @@ export const EventQuery = closed({
     }),
   ),
   job: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
-  run: Type.Optional(NameFilter("Only of this run")),
+  run: Type.Optional(IdText("run", "Only of this run")),
   queue: Type.Optional(NameFilter("Only in this queue")),
 });
 export type EventQuery = Static<typeof EventQuery>;

@@ -33,6 +33,12 @@ const CatchupRate = Type.Number({
 
 const byDefault = (durationMs: number): string => `${formatDuration(durationMs)} by default.`;
 
+const dayMs = 86_400_000;
+
+/** Below a second every fire would be late. */
+const thresholdBounds = { minMs: 1_000, maxMs: 30 * dayMs };
+const windowBounds = { minMs: 0, maxMs: 366 * dayMs };
+
 /** What a job does about lateness and overlap, in requests. */
 export const firingRequest = {
   overlap: Type.Optional(Overlap),
@@ -41,10 +47,15 @@ export const firingRequest = {
     DurationText(
       `An occurrence that is late by at most this always fires; ${byDefault(defaultFiringPolicy.misfireThresholdMs)}`,
       "60s",
+      thresholdBounds,
     ),
   ),
   catchup_window: Type.Optional(
-    DurationText(`An older occurrence never fires; ${byDefault(defaultFiringPolicy.catchupWindowMs)}`, "24h"),
+    DurationText(
+      `An older occurrence never fires; ${byDefault(defaultFiringPolicy.catchupWindowMs)}`,
+      "24h",
+      windowBounds,
+    ),
   ),
   catchup_limit: Type.Optional(CatchupLimit),
   catchup_rate: Type.Optional(CatchupRate),
@@ -59,12 +70,6 @@ export const firingAnswer = {
   catchup_limit: CatchupLimit,
   catchup_rate: CatchupRate,
 };
-
-const dayMs = 86_400_000;
-
-/** Below a second every fire would be late. */
-const thresholdBounds = { minMs: 1_000, maxMs: 30 * dayMs };
-const windowBounds = { minMs: 0, maxMs: 366 * dayMs };
 
 /**
  * The policies that differ from the defaults. A misfire policy in the request is kept even if it is the default: a caller who sends

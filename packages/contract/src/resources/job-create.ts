@@ -6,35 +6,52 @@ import { Findings } from "../check/findings.js";
 import { readBatch, soundBody } from "../check/read-body.js";
 import {
   Count,
+  CronText,
+  BatchOf,
   described,
-  InstantText,
+  LocalInstantText,
   NameText,
   object,
   OwnerName,
   type Placed,
   Text,
+  TimeZoneText,
   WholeNumber,
 } from "../fields.js";
 import { definitionErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
+import { atMostOne, type Condition, exactlyOne, ifGiven, ifNoneGiven, type MemberRules, without } from "../rules.js";
 import { TargetUrl } from "./end-callback.js";
 import { firingRequest, readFiring } from "./firing-policy.js";
-import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
+import {
+  companions,
+  isCompanion,
+  type ScheduleDraft,
+  type ScheduleKind,
+  scheduleKinds,
+  ScheduleRequest,
+  scheduleSpec,
+} from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
 import { addAddressFaults, addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
+import {
+  type PlacedPolicies,
+  policyFields,
+  policyRules,
+  RetryPolicySpelling,
+  runFields,
+  runPolicy,
+} from "./run-policy.js";
 import { BatchWarnings } from "./warning.js";
-import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
-
-const BoundedText = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
 
 /** Names that other systems have for the same fields: accepted, but never together with the field itself. */
 const legacySpellings = {
   job_type: Type.Optional(NameText("Other spelling of task", "echo")),
-  schedule_time: Type.Optional(InstantText("Other spelling of schedule.at")),
-  cron_expression: Type.Optional(BoundedText("Other spelling of schedule.cron", limits.cronLength)),
-  cron: Type.Optional(BoundedText("Other spelling of schedule.cron", limits.cronLength)),
-  timezone: Type.Optional(BoundedText("Other spelling of schedule.time_zone", limits.parsedTextLength)),
+  schedule_time: Type.Optional(LocalInstantText("Other spelling of schedule.at")),
+  cron_expression: Type.Optional(CronText("Other spelling of schedule.cron", "*/15 * * * *")),
+  cron: Type.Optional(CronText("Other spelling of schedule.cron", "*/15 * * * *")),
+  timezone: Type.Optional(TimeZoneText("Other spelling of schedule.time_zone")),
   retries: Type.Optional(WholeNumber(0, 9_999, "Attempts after the first: retry.max_attempts - 1")),
   retry_policy: Type.Optional(RetryPolicySpelling),
   user_id: Type.Optional(OwnerName("Other spelling of owner")),
@@ -45,7 +62,7 @@ const legacySpellings = {
 
 /** The fields of a job, without the spellings of other systems. */
 export const jobFields = {
-  task: runFields.task,
+  task: Type.Optional(runFields.task),
   payload: runFields.payload,
   schedule: Type.Optional(ScheduleRequest),
   key: Type.Optional(
@@ -64,21 +81,80 @@ export const jobFields = {
   owner: runFields.owner,
 };
 
-export const JobCreate = object(
-  "JobCreate",
-  { ...jobFields, ...legacySpellings },
-  {
-    description: "task (or job_type) is required. Without a schedule the job runs once, immediately.",
-    examples: [{ task: "echo", payload: { hello: "world" } }],
-  },
-);
+const topCron = ["cron", "cron_expression"];
+
+/** Fields that go with a kind of schedule, where that kind is given under another spelling. */
+const scheduleOf = (kind: ScheduleKind): Condition => ({
+  properties: { schedule: { propertyNames: { enum: companions[kind] } } },
+});
+
+/** A schedule of a request that names its kind, or nothing: {} fires once, immediately. */
+const kindInSchedule: Condition = {
+  properties: { schedule: { anyOf: [{ maxProperties: 0 }, ...scheduleKinds.map((kind) => ({ required: [kind] }))] } },
+};
+
+const zonedKinds = scheduleKinds.filter((kind) => isCompanion(kind, "time_zone"));
+
+/** No field is given under two spellings, and a schedule has only the fields that go with its kind. */
+const spellingRules: readonly Condition[] = [
+  atMostOne(["retry", "retry_policy"]),
+  atMostOne(["owner", "user_id"]),
+  atMostOne(["callbacks", "callback_url"]),
+  atMostOne([...topCron, "schedule_time"]),
+  ifGiven(topCron, scheduleOf("cron")),
+  ifGiven(["schedule_time"], scheduleOf("at")),
+  ifNoneGiven([...topCron, "schedule_time"], kindInSchedule),
+  ifGiven(["timezone"], {
+    properties: { schedule: { not: { required: ["time_zone"] } } },
+    anyOf: [
+      ...[...topCron, "schedule_time"].map((name) => ({ required: [name] })),
+      { properties: { schedule: { anyOf: zonedKinds.map((kind) => ({ required: [kind] })) } }, required: ["schedule"] },
+    ],
+  }),
+  ifGiven(["retries"], {
+    properties: { retry: without(["max_attempts"]), retry_policy: without(["max_attempts", "max_retries"]) },
+  }),
+];
+
+const jobRules = {
+  allOf: [...policyRules.allOf, ...spellingRules],
+  "x-carillon-rules": [
+    ...policyRules.rules,
+    { code: "schedule_in_past", rule: "schedule_time lies at most 24 h in the past, unless misfire is run_once" },
+    { code: "instant_invalid", rule: "Without an offset, schedule_time needs timezone" },
+  ],
+} as const satisfies MemberRules;
+
+const jobRequestFields = { ...jobFields, ...legacySpellings };
+
+export const JobCreate = object("JobCreate", jobRequestFields, {
+  description: "task (or job_type) is required. Without a schedule the job runs once, immediately.",
+  examples: [
+    {
+      task: "echo",
+      key: "nightly-report",
+      payload: { hello: "world" },
+      schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" },
+    },
+  ],
+  ...exactlyOne(["task", "job_type"]),
+  ...jobRules,
+});
 export type JobCreate = Static<typeof JobCreate>;
+
+/** The same without a task, which a preview does not need. */
+export const JobPreviewRequest = object("JobPreviewRequest", jobRequestFields, {
+  description: "The body that creates a job; task may be left out.",
+  examples: [{ schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" } }],
+  ...jobRules,
+  allOf: [...jobRules.allOf, atMostOne(["task", "job_type"])],
+});
 
 export const legacyFieldNames: readonly string[] = Object.keys(legacySpellings);
 
 export const JobBatch = object(
   "JobBatch",
-  { jobs: Type.Array(JobCreate, { maxItems: limits.batch, description: "Each like the body that creates one job" }) },
+  { jobs: BatchOf(JobCreate, "Each like the body that creates one job") },
   {
     description: `Up to ${limits.batch} jobs. Each is created or refused by itself`,
     examples: [

@@ -12,7 +12,7 @@ import {
   storeErrors,
 } from "../operation.js";
 import { pageOf, PageQuery, paging } from "../paging.js";
-import { JobCreate } from "./job-create.js";
+import { JobPreviewRequest } from "./job-create.js";
 import { Job, JobDefinition, JobRef } from "./job.js";
 import { Warning } from "./warning.js";
 import { explanationFields, listFilters, RunExplanation, RunList, RunListQuery } from "./run.js";
@@ -180,7 +180,7 @@ export const previewJob = {
   permission: "jobs:read",
   rateClass: "read",
   query: UpcomingQuery,
-  body: JobCreate,
+  body: JobPreviewRequest,
   ...singleAnswer(JobPreview, "Its next fires and warnings", [...definitionErrors, ...storeErrors]),
 } as const satisfies Operation;
 

@@ -2,7 +2,8 @@ import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { soundBody } from "../check/read-body.js";
-import { described, object, Text } from "../fields.js";
+import { keyPattern } from "../bounds.js";
+import { described, object } from "../fields.js";
 import { mergePatch, mergePatchOf, removableFields } from "../merge-patch.js";
 import { changeErrors, definitionErrors, type Operation } from "../operation.js";
 import { explainJobField, JobCreate, jobFields, legacyFieldNames, normaliseJobRequest } from "./job-create.js";
@@ -10,25 +11,38 @@ import { requestOfJob } from "./job-definition.js";
 import { isCompanion, scheduleKinds, ScheduleRequest } from "./job-schedule.js";
 import { changesJob, etag, Job, theJob } from "./job.js";
 import type { RequestContext } from "./request-context.js";
+import { policyRules, runFields } from "./run-policy.js";
 
-const { task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
+const { task: _task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
 const schedulePatch = mergePatchOf(ScheduleRequest);
 
 /** Takes no spellings of other systems: a patch names fields as answers do. */
 export const JobPatch = object(
   "JobPatch",
   {
-    task,
+    task: Type.Optional(runFields.task),
     payload: Type.Optional(Type.Unknown({ description: "Replaced as a whole, never merged; null is a payload" })),
     schedule: Type.Optional(
       described(schedulePatch, "Merged. Another kind (cron, every, at …) replaces the present one"),
     ),
-    key: Type.Optional(Text("Cannot be changed: only the present key is accepted")),
+    key: Type.Optional(
+      Type.String({ pattern: keyPattern, description: "Cannot be changed: only the present key is accepted" }),
+    ),
     ...removableFields(others),
   },
   {
     description: "A merge patch (RFC 7396): members that are left out stay, null removes a member, lists are replaced",
     examples: [{ schedule: { cron: "0 6 * * *" }, labels: { team: null } }],
+    "x-carillon-rules": [
+      { code: "field_invalid", rule: "key is the present key" },
+      { code: "field_missing", rule: "The changed job fits JobCreate: a part that is new has its required members" },
+      {
+        code: "schedule_invalid",
+        rule: "The changed schedule fits ScheduleRequest: one kind, and the fields that go with it",
+      },
+      { code: "retry_invalid", rule: "The changed retry policy fits RetryRequest and the guarantee" },
+      ...policyRules.rules,
+    ],
   },
 );
 export type JobPatch = Static<typeof JobPatch>;

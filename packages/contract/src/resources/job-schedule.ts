@@ -10,6 +10,8 @@ import {
   formatInstant,
   type Instant,
   isErrorCode,
+  maxDurationMs,
+  minEveryMs,
   parseInstant,
   present,
   resolveZone,
@@ -21,24 +23,25 @@ import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import {
   CalendarName,
+  CronText,
   durationText,
   DurationText,
-  InstantText,
+  LocalInstantText,
   object,
   type Placed,
   readDuration,
   stringEnum,
+  TimeZoneText,
   Timestamp,
   WholeNumber,
 } from "../fields.js";
+import { ifGiven } from "../rules.js";
 import { refuseLongPast } from "./request-context.js";
 
-const Cron = Type.String({
-  minLength: 1,
-  maxLength: limits.cronLength,
-  description: "A cron expression: five fields, or six with seconds first, or a macro such as @daily",
-  examples: ["*/15 * * * *"],
-});
+const Cron = CronText(
+  "A cron expression: five fields, or six with seconds first, or a macro such as @daily",
+  "*/15 * * * *",
+);
 
 const DayMatch = stringEnum(["or", "and"], {
   description: "If both day fields are restricted: one must match (or), or both must (and)",
@@ -74,6 +77,11 @@ const calendarRule = {
 const CalendarRule = object("CalendarRule", calendarRule, {
   description: "Calendars that exclude days, or to whose days fires are restricted",
   examples: [{ exclude: ["de-holidays"] }],
+  anyOf: (["exclude", "only"] as const).map((name) => ({
+    properties: { [name]: { minItems: 1 } },
+    required: [name],
+  })),
+  "x-carillon-rules": [{ code: "schedule_invalid", rule: "No calendar is in exclude and in only" }],
 });
 
 const upstreamEnds = ["success", "failure", "finish"] as const;
@@ -86,6 +94,7 @@ const upstreamFields = {
   when: Type.String({
     minLength: 1,
     maxLength: limits.conditionLength,
+    format: "cel",
     description: "A CEL condition over output, status, reason, attempt, error and payload of the run that ended",
     examples: ["output.rows > 0"],
   }),
@@ -115,37 +124,64 @@ const Mode = stringEnum(["all", "any"], {
     "every run that does (any)",
 });
 
-/** Exactly one of cron, every, at, delay, manual, now, after. The reader checks that, because JSON Schema cannot express it readably. */
+const everyBounds = { minMs: minEveryMs, maxMs: maxDurationMs };
+
+export const scheduleKinds = ["cron", "every", "at", "delay", "manual", "now", "after"] as const;
+
+export type ScheduleKind = (typeof scheduleKinds)[number];
+
+const boundFields = ["jitter", "starts_at", "ends_at", "max_runs", "calendars"];
+
+/** Fields that each kind may have. Any other field would have no effect, so it is refused. */
+export const companions: Readonly<Record<ScheduleKind, readonly string[]>> = {
+  cron: ["time_zone", "day_match", "dst", ...boundFields],
+  every: ["time_zone", ...boundFields],
+  at: ["time_zone"],
+  delay: [],
+  manual: [],
+  now: [],
+  after: ["mode"],
+};
+
 export const ScheduleRequest = object(
   "ScheduleRequest",
   {
     cron: Type.Optional(Cron),
-    every: Type.Optional(DurationText("The time between fires, counted from starts_at or from creation.", "15m")),
-    at: Type.Optional(InstantText("A single instant. Without an offset it needs time_zone.")),
+    every: Type.Optional(
+      DurationText("The time between fires, counted from starts_at or from creation.", "15m", everyBounds),
+    ),
+    at: Type.Optional(LocalInstantText("A single instant. Without an offset it needs time_zone.")),
     delay: Type.Optional(DurationText("Fires once, this long after creation.", "3d")),
     manual: Type.Optional(Type.Literal(true, { description: "Fires only on request" })),
     now: Type.Optional(Type.Literal(true, { description: "Fires once, immediately: the same as no schedule" })),
     after: Type.Optional(AfterRequest),
     mode: Type.Optional(Mode),
-    time_zone: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: limits.parsedTextLength,
-        description: "The IANA name of a time zone; UTC by default",
-        examples: ["Europe/Paris"],
-      }),
-    ),
+    time_zone: Type.Optional(TimeZoneText("The IANA name of a time zone; UTC by default")),
     day_match: Type.Optional(DayMatch),
     dst: Type.Optional(Dst),
     jitter: Type.Optional(
       DurationText("Delays each fire by up to this; the delay of an occurrence is the same on every node.", "30s"),
     ),
-    starts_at: Type.Optional(InstantText("The schedule does not fire before this instant")),
-    ends_at: Type.Optional(InstantText("The schedule does not fire after this instant")),
+    starts_at: Type.Optional(LocalInstantText("The schedule does not fire before this instant")),
+    ends_at: Type.Optional(LocalInstantText("The schedule does not fire after this instant")),
     max_runs: Type.Optional(MaxRuns),
     calendars: Type.Optional(CalendarRule),
   },
-  { description: "Exactly one of cron, every, at, delay, manual, now, after" },
+  {
+    description: "Exactly one of cron, every, at, delay, manual, now, after, and the fields that go with it",
+    allOf: scheduleKinds.map((kind) => ifGiven([kind], { propertyNames: { enum: [kind, ...companions[kind]] } })),
+    "x-carillon-rules": [
+      { code: "schedule_invalid", rule: "jitter is shorter than the shortest time between two fires" },
+      { code: "schedule_invalid", rule: "ends_at is not before starts_at; instants lie between 1970 and 9999" },
+      { code: "schedule_invalid", rule: "after names no job twice with the same on" },
+      { code: "instant_invalid", rule: "Without an offset, an instant needs time_zone" },
+      { code: "schedule_in_past", rule: "at lies at most 24 h in the past, unless misfire is run_once" },
+      { code: "calendar_unknown", rule: "The calendars exist" },
+      { code: "upstream_unknown", rule: "The jobs of after exist" },
+      { code: "dependency_cycle", rule: "The dependencies of jobs form no cycle" },
+      { code: "condition_invalid", rule: "The condition uses only output, status, reason, attempt, error and payload" },
+    ],
+  },
 );
 export type ScheduleRequest = Static<typeof ScheduleRequest>;
 
@@ -169,30 +205,14 @@ export const Schedule = object(
     anchor: Type.Optional(Timestamp),
   },
   {
+    examples: [{ cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" }],
     description:
       "The schedule in force: one of cron, every, at, manual, after. A delay is stored as the instant that it leads to",
   },
 );
 export type Schedule = Static<typeof Schedule>;
 
-export const scheduleKinds = ["cron", "every", "at", "delay", "manual", "now", "after"] as const;
-
-type ScheduleKind = (typeof scheduleKinds)[number];
-
 type ScheduleField = keyof ScheduleRequest;
-
-const boundFields: readonly ScheduleField[] = ["jitter", "starts_at", "ends_at", "max_runs", "calendars"];
-
-/** Fields that each kind may have. Any other field would have no effect, so it is refused. */
-const companions: Readonly<Record<ScheduleKind, readonly ScheduleField[]>> = {
-  cron: ["time_zone", "day_match", "dst", ...boundFields],
-  every: ["time_zone", ...boundFields],
-  at: ["time_zone"],
-  delay: [],
-  manual: [],
-  now: [],
-  after: ["mode"],
-};
 
 export function isCompanion(kind: ScheduleKind, field: string): boolean {
   return field === kind || companions[kind].some((companion) => companion === field);

@@ -5,7 +5,7 @@ import { closed, Count, Flag, object, readPayload, stringEnum, WholeNumber } fro
 import { bodyErrors, changeErrors, type Operation, unversionedVerb } from "../operation.js";
 import { JobCreate } from "./job-create.js";
 import { changesJob, etag, Job, JobRef, MissedChoice, theJob } from "./job.js";
-import { pauseEnd, pauseFields } from "./pause.js";
+import { pauseEnd, pauseFields, pauseRules } from "./pause.js";
 import { placedPolicies, runPolicy } from "./run-policy.js";
 import { RunRepeat, RunRetried } from "./run-retry.js";
 import { Run, RunWaitQuery } from "./run.js";
@@ -19,7 +19,7 @@ export const JobPause = object(
     ...pauseFields,
     missed: Type.Optional(MissedChoice),
   },
-  { examples: [{ reason: "the mail provider is down", for: "2h" }] },
+  { examples: [{ reason: "the mail provider is down", for: "2h" }], ...pauseRules },
 );
 export type JobPause = Static<typeof JobPause>;
 
@@ -76,7 +76,15 @@ export const JobRunNow = object(
     deadline: field.deadline,
     force: Flag("Ignores the overlap policy of the job"),
   },
-  { description: "The fields in which this run differs from its job", examples: [{ payload: { day: "2026-11-11" } }] },
+  {
+    description: "The fields in which this run differs from its job",
+    examples: [{ payload: { day: "2026-11-11" } }],
+    "x-carillon-rules": [
+      { code: "retry_invalid", rule: "max is not shorter than initial; a job with at_most_once has one attempt" },
+      { code: "template_value_missing", rule: "The payload has a value for each placeholder of a key" },
+      { code: "template_value_invalid", rule: "The values for placeholders are texts, numbers or booleans" },
+    ],
+  },
 );
 export type JobRunNow = Static<typeof JobRunNow>;
 

@@ -1,6 +1,6 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { keysPattern, maxKeys } from "../bounds.js";
+import { jobRefPattern, jobStatusesPattern, keysPattern, maxKeys } from "../bounds.js";
 import { closed, described, nullable, object, stringEnum, Text, Timestamp } from "../fields.js";
 import { filterErrors, getErrors, type Operation, queryErrors, singleAnswer, storeErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
@@ -10,11 +10,13 @@ import { firingAnswer } from "./firing-policy.js";
 import { Schedule } from "./job-schedule.js";
 import { limitAnswer } from "./run-limits.js";
 import { Guarantee, Retry, Sla } from "./run-policy.js";
-import { listFilters, Run, RunSummary } from "./run.js";
+import { filterRules, listFilters, Run, RunSummary, StatusFilter } from "./run.js";
 import { Warning } from "./warning.js";
 
 export const JobRef = Type.Object({
   id: Type.String({
+    format: "job-name",
+    pattern: jobRefPattern,
     description: "The id of the job, or @ followed by its key",
     examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d", "@nightly-report"],
   }),
@@ -131,6 +133,7 @@ export type JobList = Static<typeof JobList>;
 export const JobListQuery = closed({
   ...paging,
   ...listFilters,
+  status: StatusFilter(jobStatusesPattern),
   key: Type.Optional(
     Type.String({
       pattern: keysPattern,
@@ -150,6 +153,7 @@ export const listJobs = {
   client: "jobs.list",
   summary: "List jobs, newest first",
   query: JobListQuery,
+  rules: [...filterRules, { code: "field_invalid", rule: "No other filter goes with key, and no total with status" }],
   ...singleAnswer(JobList, "One page", [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors]),
 } as const satisfies Operation;
 

@@ -1,5 +1,6 @@
 import { limitKinds, limitScopes, maxLimit, orderFailures, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
+import { limitIdPattern } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
   closed,
@@ -60,13 +61,19 @@ export const LimitPatch = object(
   "LimitPatch",
   {
     limit: Type.Optional(WholeNumber(0, maxLimit, "The limit; with 0 no run starts")),
-    per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m")),
+    per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m", rateWindowBounds)),
     burst: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit })),
     fixed: Flag("With false, the values in requests apply again"),
   },
   {
     description: "Members that are left out stay. The limit becomes fixed, unless fixed is false",
     examples: [{ limit: 5 }],
+    "x-carillon-rules": [
+      {
+        code: "limit_invalid",
+        rule: "per and burst are only for a rate; an ordering key and the limit of a queue do not change here",
+      },
+    ],
   },
 );
 export type LimitPatch = Static<typeof LimitPatch>;
@@ -75,7 +82,7 @@ export const LimitList = pageOf("LimitList", { limits: Type.Array(Limit) });
 export type LimitList = Static<typeof LimitList>;
 
 const reads = { tag: "Limits", permission: "limits:read", rateClass: "read", method: "GET" } as const;
-const params = Type.Object({ id: Type.String({ examples: ["lim_42"] }) });
+const params = Type.Object({ id: Type.String({ pattern: limitIdPattern, examples: ["lim_42"] }) });
 const writes = { tag: "Limits", permission: "limits:write", rateClass: "write", params } as const;
 const theLimit = { description: "The limit as it is now", schema: Limit };
 
@@ -116,6 +123,7 @@ export const resumeLimit = {
   ...verb("/v1/limits/{id}:resume"),
   client: "limits.resume",
   summary: "Resume an ordering key",
+  rules: [{ code: "limit_invalid", rule: "The limit is an ordering key" }],
   description: "Lets the runs behind a failed one continue. The failed run stays as it is.",
   answers: { 200: theLimit },
   errors: [...bodyErrors, "not_found", "limit_invalid", ...storeErrors],

@@ -1,53 +1,68 @@
-import { checkWindow, isErrorCode, type MaintenanceWindow, present, type WindowTime } from "@carillon/core";
+import {
+  checkWindow,
+  isErrorCode,
+  type MaintenanceWindow,
+  maxDurationMs,
+  present,
+  type WindowTime,
+} from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, patternWords, plainNameLength, plainNamePattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import {
+  CronText,
   described,
   DurationText,
   InstantText,
   Labels,
   object,
+  PlainName,
   readDuration,
   readInstant,
   stringEnum,
-  Text,
+  TimeZoneText,
   Timestamp,
 } from "../fields.js";
 import { bodyErrors, type Operation, pageAnswer, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
+import { without } from "../rules.js";
 
 const Mode = stringEnum(["hold", "skip"], {
   description: "hold: fires wait for the end of the window; skip: they are recorded in the ledger",
 });
 
 const Queue = Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Only jobs of this queue" });
-const Cron = Type.String({
-  minLength: 1,
-  maxLength: limits.cronLength,
-  description: "A cron expression for when the window opens, repeatedly",
-});
+const Cron = CronText("A cron expression for when the window opens, repeatedly", "0 2 * * SUN");
+
+const openBounds = { minMs: 1, maxMs: maxDurationMs };
 
 export const WindowPut = object(
   "WindowPut",
   {
-    name: Type.Optional(Text("The same as in the address")),
+    name: Type.Optional(described(PlainName("sunday-night"), "The same as in the address")),
     mode: Mode,
     queue: Type.Optional(Queue),
     labels: Type.Optional(described(Labels, "Only jobs with all of these labels")),
     from: Type.Optional(InstantText("When the window opens, once")),
     to: Type.Optional(InstantText("When the window closes")),
     cron: Type.Optional(Cron),
-    time_zone: Type.Optional(
-      Type.String({ maxLength: limits.parsedTextLength, description: "The time zone of cron; UTC by default" }),
-    ),
-    duration: Type.Optional(DurationText("With cron: how long the window is open.", "2h")),
+    time_zone: Type.Optional(TimeZoneText("The time zone of cron; UTC by default")),
+    duration: Type.Optional(DurationText("With cron: how long the window is open.", "2h", openBounds)),
   },
   {
     description:
       "Either from and to, or cron and duration. Without queue and labels the window applies to every job of the namespace.",
     examples: [{ mode: "hold", queue: "mail", cron: "0 2 * * SUN", time_zone: "Europe/Paris", duration: "2h" }],
+    oneOf: [
+      { required: ["from", "to"], ...without(["cron", "time_zone", "duration"]) },
+      { required: ["cron", "duration"], ...without(["from", "to"]) },
+    ],
+    "x-carillon-rules": [
+      { code: "field_invalid", rule: "name is the name in the address" },
+      { code: "maintenance_window_invalid", rule: "to is later than from" },
+      { code: "maintenance_window_invalid", rule: "duration is shorter than the time between two windows" },
+    ],
   },
 );
 export type WindowPut = Static<typeof WindowPut>;
@@ -74,7 +89,7 @@ export type Window = Static<typeof Window>;
 export const WindowList = pageOf("WindowList", { maintenance_windows: Type.Array(Window) });
 export type WindowList = Static<typeof WindowList>;
 
-const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
+const Name = (example: string) => Type.Object({ name: PlainName(example) });
 const readsCalendars = { tag: "Calendars", permission: "calendars:read", rateClass: "read", method: "GET" } as const;
 const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateClass: "write" } as const;
 

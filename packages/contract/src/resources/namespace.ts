@@ -54,7 +54,7 @@ export type NamespaceList = Static<typeof NamespaceList>;
 
 const reads = { tag: "Namespaces", permission: "namespaces:read", rateClass: "read", method: "GET" } as const;
 const writes = { tag: "Namespaces", permission: "namespaces:write", rateClass: "write" } as const;
-const params = Type.Object({ name: Type.String({ examples: ["billing"] }) });
+const params = Type.Object({ name: NamespaceName });
 const path = "/v1/namespaces/{name}";
 const headers = { ETag: 'Its version, as in "v7"' };
 const theNamespace = { description: "The namespace as it is now", schema: Namespace, headers };
@@ -106,7 +106,7 @@ export const updateNamespace = {
   conditional: true,
   body: NamespacePatch,
   answers: { 200: theNamespace },
-  errors: [...bodyErrors, "not_found", "precondition_failed", ...storeErrors],
+  errors: [...bodyErrors, "duration_invalid", "not_found", "precondition_failed", ...storeErrors],
 } as const satisfies Operation;
 
 export function readNamespaceCreate(body: unknown) {

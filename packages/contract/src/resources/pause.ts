@@ -1,14 +1,23 @@
-import type { Instant } from "@carillon/core";
+import { type Instant, maxDurationMs } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
 import { DurationText, InstantText, readDuration, readInstant, Reason } from "../fields.js";
+import { atMostOne, type MemberRules } from "../rules.js";
+
+const lengthBounds = { minMs: 1, maxMs: maxDurationMs };
 
 /** The fields that pauses of jobs and of queues share. */
 export const pauseFields = {
   reason: Type.Optional(Reason),
   until: Type.Optional(InstantText("The pause ends at this instant")),
-  for: Type.Optional(DurationText("The pause ends after this time.", "2h")),
+  for: Type.Optional(DurationText("The pause ends after this time.", "2h", lengthBounds)),
 };
+
+/** Rules between them. */
+export const pauseRules = {
+  allOf: [atMostOne(["until", "for"])],
+  "x-carillon-rules": [{ code: "field_invalid", rule: "until lies in the future" }],
+} as const satisfies MemberRules;
 
 /** When a pause ends by itself; null: never. */
 export function pauseEnd(

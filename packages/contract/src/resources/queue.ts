@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
+  AnyName,
   closed,
   Count,
   described,
@@ -27,8 +28,9 @@ import {
   writeErrors,
 } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
+import { ifOneOf } from "../rules.js";
 import { BulkOperation } from "./bulk-operation.js";
-import { pauseEnd, pauseFields } from "./pause.js";
+import { pauseEnd, pauseFields, pauseRules } from "./pause.js";
 import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 
 const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
@@ -52,12 +54,17 @@ export const QueuePatch = object(
     ),
     ...ownLimitPatch,
   },
-  { examples: [{ order: "fifo" }] },
+  {
+    examples: [{ order: "fifo" }],
+    allOf: [ifOneOf("order", ["strict", "fifo"], { properties: { bound: { type: "null" } } })],
+    "x-carillon-rules": [{ code: "field_invalid", rule: "A queue with the order strict or fifo takes no bound" }],
+  },
 );
 export type QueuePatch = Static<typeof QueuePatch>;
 
 export const QueuePauseRequest = object("QueuePauseRequest", pauseFields, {
   examples: [{ reason: "moving", for: "2h" }],
+  ...pauseRules,
 });
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 
@@ -134,7 +141,7 @@ export const QueueList = pageOf("QueueList", { queues: Type.Array(Queue) });
 export type QueueList = Static<typeof QueueList>;
 
 const reads = { tag: "Queues", permission: "queues:read", rateClass: "read", method: "GET" } as const;
-const params = Type.Object({ name: Type.String({ examples: ["email"] }) });
+const params = Type.Object({ name: AnyName("email") });
 const writes = { tag: "Queues", permission: "queues:write", rateClass: "write", params, conditional: true } as const;
 const theQueue = { description: "The queue as it is now", schema: Queue, headers: { ETag: 'Its version, as in "v7"' } };
 const changeErrors = [...bodyErrors, "not_found", "precondition_failed", ...storeErrors] as const;

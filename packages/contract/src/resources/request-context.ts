@@ -4,7 +4,7 @@ import { Findings } from "../check/findings.js";
 import { object } from "../fields.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { runLimits } from "./run-limits.js";
-import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { placedPolicies, policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
 
 interface PayloadFault {
   readonly pointer: string;
@@ -81,6 +81,7 @@ export const TaskDefaults = object(
   {
     description: "The defaults of a task for fields that a request for a run or a job leaves out",
     examples: [{ queue: "email", timeout: "2m", retry: { max_attempts: 5 } }],
+    allOf: policyRules.allOf,
   },
 );
 export type TaskDefaults = Static<typeof TaskDefaults>;

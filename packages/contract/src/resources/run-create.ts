@@ -1,9 +1,10 @@
-import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, isObject } from "@carillon/core";
+import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue, isPlainlySound, readBatch, readBody } from "../check/read-body.js";
 import {
+  BatchOf,
   Count,
   described,
   DurationText,
@@ -16,12 +17,16 @@ import {
   Text,
 } from "../fields.js";
 import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
+import { atMostOne } from "../rules.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, refuseLongPast, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
-import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { placedPolicies, policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
 import { BatchWarnings } from "./warning.js";
+
+/** At most ten years: a key that counts for longer belongs into a table of the caller's own. */
+const windowBounds = { minMs: 1, maxMs: 3_660 * 86_400_000 };
 
 const DedupeRequest = object(
   "DedupeRequest",
@@ -43,7 +48,11 @@ const DedupeRequest = object(
       }),
     ),
     window: Type.Optional(
-      DurationText("How long a run counts after its end; without it, a run counts only while it is live.", "1h"),
+      DurationText(
+        "How long a run counts after its end; without it, a run counts only while it is live.",
+        "1h",
+        windowBounds,
+      ),
     ),
   },
   { description: "Prevents a second run with the same identity" },
@@ -65,8 +74,12 @@ export const RunCreate = object(
     dedupe: Type.Optional(DedupeRequest),
   },
   {
-    description: "task is required.",
     examples: [{ task: "echo", payload: { hello: "world" }, dedupe: { key: "hello" } }],
+    allOf: [...policyRules.allOf, atMostOne(["run_at", "delay"])],
+    "x-carillon-rules": [
+      ...policyRules.rules,
+      { code: "schedule_in_past", rule: "run_at lies at most 24 h in the past" },
+    ],
   },
 );
 export type RunCreate = Static<typeof RunCreate>;
@@ -81,7 +94,7 @@ export type RunCreated = Static<typeof RunCreated>;
 
 export const RunBatch = object(
   "RunBatch",
-  { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each like the body that creates one run" }) },
+  { runs: BatchOf(RunCreate, "Each like the body that creates one run") },
   {
     description: `Up to ${limits.batch} runs. Each is stored or refused by itself`,
     examples: [
@@ -172,9 +185,6 @@ export const createRuns = {
 export function readRunCreate(body: unknown, context: RequestContext): EnqueueSpec {
   return readBody(RunCreate, body, (said, findings) => {
     const given = withDefaults(said, context.defaultsOf?.(said.task ?? ""), findings);
-    if (isObject(body) && !("task" in body)) {
-      findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
-    }
     const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner } = given;
     const runAt = runAtOf(given, context, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
@@ -205,7 +215,11 @@ export function refuseUnsoundPayload(text: string): void {
   findings.raise();
 }
 
-function runAtOf({ delay, run_at: text }: RunCreate, context: RequestContext, findings: Findings): Instant | null {
+function runAtOf(
+  { delay, run_at: text }: Partial<RunCreate>,
+  context: RequestContext,
+  findings: Findings,
+): Instant | null {
   if (delay !== undefined && text !== undefined) {
     findings.add("/delay", "field_invalid", "Means the same as /run_at. Send only one of them.");
   }
@@ -218,9 +232,6 @@ function runAtOf({ delay, run_at: text }: RunCreate, context: RequestContext, fi
   if (at !== undefined) refuseLongPast(at, context, { pointer: "/run_at", hint, findings });
   return at ?? null;
 }
-
-/** At most ten years: a key that counts for longer belongs into a table of the caller's own. */
-const windowBounds = { minMs: 1, maxMs: 3_660 * 86_400_000 };
 
 function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["dedupe"]>, findings: Findings): Dedupe {
   return { key, on, windowMs: readDuration(window, "/dedupe/window", findings, windowBounds) ?? null };

@@ -11,7 +11,10 @@ import {
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
 import { DurationText, nullable, object, readDuration, stringEnum } from "../fields.js";
-import { removable } from "../merge-patch.js";
+import { wholeOrNull } from "../merge-patch.js";
+
+/** Bounds of the window of a rate. */
+export const rateWindowBounds = { minMs: 1, maxMs: maxRatePeriodMs };
 
 const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: maxLimit, description });
 
@@ -19,6 +22,7 @@ const KeyTemplate = (description: string, example: string) =>
   Type.String({
     minLength: 1,
     maxLength: 200,
+    format: "template",
     description: `${description} A text that may contain values of the payload, such as {payload.customer.id}.`,
     examples: [example],
   });
@@ -43,7 +47,7 @@ const RateLimit = object(
   {
     key: Type.Optional(keyOfLimit),
     limit: LimitCount("The number of starts in any window"),
-    per: DurationText("The length of the window, at most 31 days.", "1m"),
+    per: DurationText("The length of the window, at most 31 days.", "1m", rateWindowBounds),
     burst: Type.Optional(
       LimitCount(
         "The number of runs that may be admitted and wait for a worker; by default the limit, but at most a hundred",
@@ -140,8 +144,8 @@ function rateOf({ per, ...rest }: RateLimit, pointer: string, findings: Findings
 
 /** The limits of a queue or a namespace itself, in requests; null takes one away. */
 export const ownLimitPatch = {
-  concurrency: Type.Optional(removable(QueueConcurrency)),
-  rate_limit: Type.Optional(removable(QueueRateLimit)),
+  concurrency: Type.Optional(wholeOrNull(QueueConcurrency)),
+  rate_limit: Type.Optional(wholeOrNull(QueueRateLimit)),
 };
 
 /** The same in answers. */
@@ -152,7 +156,7 @@ type OwnLimits = Static<TObject<typeof ownLimitPatch>>;
 /** Reads the limits of a queue or a namespace itself: each is given whole, or null takes it away. */
 export function readOwnLimits({ concurrency, rate_limit: rate }: OwnLimits, findings: Findings): OwnLimitChange {
   return {
-    ...(concurrency !== undefined && { concurrency: readConcurrency(concurrency, findings) }),
+    ...(concurrency !== undefined && { concurrency }),
     ...(rate !== undefined && { rateLimit: readRate(rate, findings) }),
   };
 }
@@ -162,30 +166,9 @@ export interface OwnLimitChange {
   readonly rateLimit?: Omit<CoreRateLimit, "key"> | null;
 }
 
-function readConcurrency(given: NonNullable<OwnLimits["concurrency"]> | null, findings: Findings) {
-  if (given === null) return null;
-  if (typeof given.limit === "number") return { limit: given.limit };
-  addMissing(findings, "/concurrency/limit", "limit is required: the number of runs at a time.");
-  return null;
+function readRate(given: RateLimit | null, findings: Findings): CoreRateLimit | null {
+  return given === null ? null : (rateOf(given, "/rate_limit", findings) ?? null);
 }
-
-function readRate(given: NonNullable<OwnLimits["rate_limit"]> | null, findings: Findings): CoreRateLimit | null {
-  if (given === null) return null;
-  const { limit, per, burst } = given;
-  if (typeof limit !== "number")
-    addMissing(findings, "/rate_limit/limit", "limit is required: the number of starts in any window.");
-  if (typeof per !== "string") addMissing(findings, "/rate_limit/per", 'per is required: a duration such as "1m".');
-  if (typeof limit !== "number" || typeof per !== "string") return null;
-  return rateOf({ limit, per, ...(typeof burst === "number" && { burst }) }, "/rate_limit", findings) ?? null;
-}
-
-/** A field with a fault was recorded and left out, and is not missing besides. */
-function addMissing(findings: Findings, pointer: string, detail: string): void {
-  if (!findings.hasAt(pointer)) findings.add(pointer, "field_missing", detail);
-}
-
-/** Bounds of the window of a rate. */
-export const rateWindowBounds = { minMs: 1, maxMs: maxRatePeriodMs };
 
 export function limitsRequest({ concurrency, rateLimit, ordering }: RunLimits): LimitFields {
   return {

@@ -2,6 +2,7 @@ import {
   askedOf,
   checkRunPolicy,
   guarantees,
+  maxRetryWaitMs,
   present,
   requirementsOf,
   type RetryPolicy,
@@ -24,6 +25,7 @@ import {
   stringEnum,
   WholeNumber,
 } from "../fields.js";
+import { atMostOne, type Condition, ifOneOf, type Rule } from "../rules.js";
 import { BreakerRequest, readBreaker } from "./breaker.js";
 import { Callbacks, callbacksOf, type RefuseTarget } from "./end-callback.js";
 import { limitFields } from "./run-limits.js";
@@ -38,14 +40,20 @@ const ErrorTypes = Type.Array(Type.String({ minLength: 1, maxLength: limits.name
   description: "Error types that are not retried",
 });
 
+const retryWaitBounds = { minMs: 0, maxMs: maxRetryWaitMs };
+
+const waitRules = [
+  { code: "retry_invalid", rule: "max is not shorter than initial" },
+] as const satisfies readonly Rule[];
+
 const requestFields = {
   max_attempts: Type.Optional(WholeNumber(1, 10_000, "The largest number of attempts, the first one included")),
   backoff: Type.Optional(stringEnum(words.backoff, { description: "How the wait between attempts grows" })),
-  initial: Type.Optional(DurationText("The wait after the first failure.", "10s")),
+  initial: Type.Optional(DurationText("The wait after the first failure.", "10s", retryWaitBounds)),
   factor: Type.Optional(
     Type.Number({ minimum: 1, maximum: 1_000, description: "The factor of an exponential backoff" }),
   ),
-  max: Type.Optional(DurationText("The longest wait between attempts.", "1h")),
+  max: Type.Optional(DurationText("The longest wait between attempts.", "1h", retryWaitBounds)),
   jitter: Type.Optional(
     stringEnum(words.jitter, {
       description:
@@ -56,14 +64,18 @@ const requestFields = {
   non_retryable: Type.Optional(ErrorTypes),
 };
 
-export const RetryRequest = object("RetryRequest", requestFields);
+export const RetryRequest = object("RetryRequest", requestFields, { "x-carillon-rules": waitRules });
 export type RetryRequest = Static<typeof RetryRequest>;
 
 /** The same under the name of other systems, which count retries: the attempts after the first. */
-export const RetryPolicySpelling = object("RetryPolicySpelling", {
-  ...requestFields,
-  max_retries: Type.Optional(WholeNumber(0, 9_999, "max_attempts - 1")),
-});
+export const RetryPolicySpelling = object(
+  "RetryPolicySpelling",
+  {
+    ...requestFields,
+    max_retries: Type.Optional(WholeNumber(0, 9_999, "max_attempts - 1")),
+  },
+  { allOf: [atMostOne(["max_attempts", "max_retries"])], "x-carillon-rules": waitRules },
+);
 export type RetryPolicySpelling = Static<typeof RetryPolicySpelling>;
 
 export const Retry = object(
@@ -119,24 +131,30 @@ const AllowSpot = Type.Boolean({
 const Deadline = DurationText(
   "The time from the scheduled time to the end, all attempts together; a run that has not ended by then fails.",
   "30m",
+  policyTimeBounds,
 );
 
 export const Sla = object(
   "Sla",
   {
-    start_within: Type.Optional(DurationText("The time from the scheduled time until a worker starts it.", "1m")),
+    start_within: Type.Optional(
+      DurationText("The time from the scheduled time until a worker starts it.", "1m", policyTimeBounds),
+    ),
     finish_within: Type.Optional(
-      DurationText("The time from the scheduled time to the end, all attempts together.", "10m"),
+      DurationText("The time from the scheduled time to the end, all attempts together.", "10m", policyTimeBounds),
     ),
   },
-  { description: "The service level of each run. A breach is reported as an event and counted; the run continues" },
+  {
+    description: "The service level of each run. A breach is reported as an event and counted; the run continues",
+    "x-carillon-rules": [{ code: "field_invalid", rule: "start_within is not longer than finish_within" }],
+  },
 );
 export type Sla = Static<typeof Sla>;
 
 /** The policies of runs, in requests for runs and jobs and in the defaults of a task. */
 export const policyFields = {
   retry: Type.Optional(RetryRequest),
-  timeout: Type.Optional(DurationText("The time limit of each attempt.", "2m")),
+  timeout: Type.Optional(DurationText("The time limit of each attempt.", "2m", policyTimeBounds)),
   deadline: Type.Optional(Deadline),
   sla: Type.Optional(Sla),
   guarantee: Type.Optional(Guarantee),
@@ -150,7 +168,7 @@ export const policyFields = {
 
 /** Other fields that requests for runs and jobs share. */
 export const runFields = {
-  task: Type.Optional(NameText("The name of the task to run", "echo")),
+  task: NameText("The name of the task to run", "echo"),
   payload: Type.Optional(Type.Unknown({ description: "Any JSON value; null when left out" })),
   queue: Type.Optional(NameText("The queue of its runs; default by default", "default")),
   priority: Type.Optional(WholeNumber(0, 9, "9 is most urgent; 4 by default")),
@@ -158,6 +176,30 @@ export const runFields = {
   searchable: Type.Optional(Searchable),
   owner: Type.Optional(OwnerName("The owner: a user or a team, in your own naming")),
 };
+
+/** Rules between the policies of a run, in requests for runs and jobs. */
+export const policyRules = {
+  allOf: [
+    ifOneOf("guarantee", ["at_most_once"], {
+      properties: {
+        retry: { properties: { max_attempts: { enum: [1] } } },
+        retry_policy: { properties: { max_attempts: { enum: [1] }, max_retries: { enum: [0] } } },
+        retries: { enum: [0] },
+      },
+    }),
+  ],
+  rules: [
+    { code: "field_invalid", rule: "ordering_on_failure needs an ordering_key, which may be a default of the task" },
+    { code: "retry_invalid", rule: "The default of a task counts like a field: at_most_once allows one attempt" },
+    { code: "template_value_missing", rule: "The payload has a value for each placeholder of a key" },
+    {
+      code: "template_value_invalid",
+      rule: "The values for placeholders are texts, numbers or booleans, and no key is empty",
+    },
+    { code: "payload_invalid", rule: "The payload fits the schema of its task" },
+    { code: "address_refused", rule: "The server may send requests to the addresses of callbacks" },
+  ],
+} as const satisfies { readonly allOf: readonly Condition[]; readonly rules: readonly Rule[] };
 
 type PolicyFields = Static<TObject<typeof policyFields>> & { readonly searchable?: readonly string[] };
 

@@ -1,12 +1,13 @@
 import { type Instant, runStatuses } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { limits, printablePattern, searchPathPattern } from "../bounds.js";
+import { limits, printablePattern, runStatusesPattern, searchPathPattern } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
   closed,
   Count,
   described,
   DurationText,
+  IdText,
   InstantText,
   JobName,
   Milliseconds,
@@ -30,6 +31,7 @@ import {
   writeErrors,
 } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
+import { exactlyOne, type Rule } from "../rules.js";
 import { refuseLongPast, type RequestContext } from "./request-context.js";
 import { Warning } from "./warning.js";
 
@@ -183,13 +185,22 @@ export const RunList = object("RunList", {
 });
 export type RunList = Static<typeof RunList>;
 
-export const listFilters = {
-  status: Type.Optional(
-    NameFilter(
-      "One or several statuses, separated by commas. Also accepts the groups pending, live and finished, and the words of " +
+export const StatusFilter = (pattern: string) =>
+  Type.Optional(
+    Type.String({
+      format: "statuses",
+      minLength: 1,
+      maxLength: limits.nameLength,
+      pattern,
+      description:
+        "One or several statuses, separated by commas. Also accepts the groups pending, live and finished, and the words of " +
         "other systems (COMPLETED, success, failure …), in upper or lower case",
-    ),
-  ),
+      examples: ["pending", "failed,cancelled"],
+    }),
+  );
+
+export const listFilters = {
+  status: StatusFilter(runStatusesPattern),
   task: Type.Optional(NameFilter("Only of this task")),
   queue: Type.Optional(NameFilter("Only in this queue")),
   owner: Type.Optional(NameFilter("Only of this owner")),
@@ -198,6 +209,7 @@ export const listFilters = {
     Type.String({
       minLength: 1,
       maxLength: limits.selectorLength,
+      format: "label-selector",
       description:
         "Only those whose labels match: a=b, a!=b, a in (b,c), a notin (b,c), a, !a, or several of these with commas",
       examples: ["team=billing,region in (eu,us)"],
@@ -216,6 +228,7 @@ export const listFilters = {
       propertyNames: { type: "string", minLength: 1, maxLength: limits.searchPathLength, pattern: searchPathPattern },
       additionalProperties: { type: "string", maxLength: limits.labelValueLength, pattern: printablePattern },
       maxProperties: limits.searchPaths,
+      "x-carillon-rules": [{ code: "path_not_searchable", rule: "The path is declared in searchable" }],
       description:
         "payload.<path>=<value>: only those with this value in their payload. The path must be declared in searchable; the " +
         "value is a text, a number, true or false, written as in JSON without quotes",
@@ -249,7 +262,11 @@ export const RunReschedule = object(
     at: Type.Optional(InstantText("The new time of the run")),
     delay: Type.Optional(DurationText("The delay from now on, instead of a time.", "15m")),
   },
-  { examples: [{ delay: "15m" }] },
+  {
+    examples: [{ delay: "15m" }],
+    ...exactlyOne(["at", "delay"]),
+    "x-carillon-rules": [{ code: "schedule_in_past", rule: "at lies at most 24 h in the past" }],
+  },
 );
 export type RunReschedule = Static<typeof RunReschedule>;
 
@@ -308,7 +325,12 @@ export const RunExplanation = object(
 );
 export type RunExplanation = Static<typeof RunExplanation>;
 
-export const RunRef = Type.Object({ id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+export const RunRef = Type.Object({ id: IdText("run") });
+
+/** Of a list with these filters. */
+export const filterRules: readonly Rule[] = [
+  { code: "field_invalid", rule: "owner and user_id mean the same, so they have the same value" },
+];
 
 const reads = { method: "GET", tag: "Runs", permission: "runs:read", rateClass: "read" } as const;
 
@@ -319,6 +341,7 @@ export const listRuns = {
   client: "runs.list",
   summary: "List runs, newest first",
   query: RunListQuery,
+  rules: filterRules,
   answers: { 200: { description: "One page", schema: RunList } },
   errors: [...queryErrors, ...filterErrors, "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;

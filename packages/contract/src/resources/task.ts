@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Count, described, nullable, object } from "../fields.js";
+import { AnyName, Count, described, nullable, object } from "../fields.js";
 import { type Operation, pageAnswer, singleAnswer } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
 import { TaskDefaults } from "./request-context.js";
@@ -52,6 +52,6 @@ export const getTask = {
   client: "tasks.get",
   summary: "Get a task",
   permission: "jobs:read",
-  params: Type.Object({ name: Type.String({ examples: ["email.welcome"] }) }),
+  params: Type.Object({ name: AnyName("email.welcome") }),
   ...singleAnswer(TaskInfo, "The task"),
 } as const satisfies Operation;

@@ -1,12 +1,32 @@
-import { type DurationMs, isObject } from "@carillon/core";
+import type { DurationMs } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, printablePattern } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, Flag, nullable, object, readDuration, stringEnum, Text, Timestamp } from "../fields.js";
+import {
+  Count,
+  DurationText,
+  Flag,
+  IdText,
+  nullable,
+  object,
+  readDuration,
+  stringEnum,
+  Text,
+  Timestamp,
+} from "../fields.js";
 import { removableFields } from "../merge-patch.js";
 import { bodyErrors, getErrors, type Operation, pageAnswer, singleAnswer, storeErrors, verb } from "../operation.js";
 import { pageOf, PageQuery } from "../paging.js";
-import { checkTarget, defaultParts, Include, momentsOf, On, type RefuseTarget, TargetUrl } from "./end-callback.js";
+import {
+  checkTarget,
+  defaultParts,
+  Include,
+  momentsOf,
+  On,
+  type RefuseTarget,
+  targetRules,
+  TargetUrl,
+} from "./end-callback.js";
 import { RunError, RunStatus } from "./run.js";
 
 const Names = (description: string) =>
@@ -21,7 +41,7 @@ const Description = Type.String({ maxLength: limits.reasonLength, pattern: print
 export const WebhookCreate = object(
   "WebhookCreate",
   {
-    url: Type.Optional(TargetUrl),
+    url: TargetUrl,
     on: Type.Optional(On),
     tasks: Type.Optional(Names("Only runs of these tasks")),
     queues: Type.Optional(Names("Only runs in these queues")),
@@ -29,8 +49,9 @@ export const WebhookCreate = object(
     description: Type.Optional(Description),
   },
   {
-    description: "url is required. By default the endpoint receives every end of every run",
+    description: "By default the endpoint receives every end of every run",
     examples: [{ url: "https://example.com/hooks/carillon", on: ["failed"] }],
+    "x-carillon-rules": targetRules,
   },
 );
 export type WebhookCreate = Static<typeof WebhookCreate>;
@@ -40,19 +61,24 @@ const { url: addressField, ...removables } = WebhookCreate.properties;
 export const WebhookPatch = object(
   "WebhookPatch",
   {
-    url: addressField,
+    url: Type.Optional(addressField),
     ...removableFields(removables),
     enabled: Flag("Whether messages are sent to it"),
   },
   {
     description: "A merge patch: members that are left out stay, null removes a member",
     examples: [{ enabled: true }],
+    "x-carillon-rules": targetRules,
   },
 );
 export type WebhookPatch = Static<typeof WebhookPatch>;
 
+const rotationBounds = { minMs: 0, maxMs: callbackLimits.overlapMs };
+
 export const WebhookRotate = object("WebhookRotate", {
-  overlap: Type.Optional(DurationText("How long the previous secret signs as well; 24h by default.", "24h")),
+  overlap: Type.Optional(
+    DurationText("How long the previous secret signs as well; 24h by default.", "24h", rotationBounds),
+  ),
 });
 export type WebhookRotate = Static<typeof WebhookRotate>;
 
@@ -122,7 +148,7 @@ export type DeliveryList = Static<typeof DeliveryList>;
 
 const reads = { tag: "Webhooks", permission: "webhooks:read", rateClass: "read", method: "GET" } as const;
 const writes = { tag: "Webhooks", permission: "webhooks:write", rateClass: "write" } as const;
-const id = Type.String({ examples: ["whk_01k9zq3v5e0r8t2b7n4m6x1c9d"] });
+const id = IdText("whk");
 const params = Type.Object({ id });
 const path = "/v1/webhooks/{id}";
 const headers = { ETag: 'Its version, as in "v7"' };
@@ -228,7 +254,7 @@ export const listDeliveries = {
   ...pageAnswer(DeliveryList),
 } as const satisfies Operation;
 
-const delivery = Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+const delivery = Type.Object({ id, delivery: IdText("run") });
 
 export const getDelivery = {
   ...reads,
@@ -276,8 +302,7 @@ export const rotateCallbackSecret = {
 export function readWebhookCreate(body: unknown, refuse?: RefuseTarget) {
   return readBody(WebhookCreate, body, (given, findings) => {
     const { url = "", on, tasks = null, queues = null, include = defaultParts, description = null } = given;
-    if (isObject(body) && !("url" in body)) findings.add("/url", "field_missing", "url is required.");
-    else if (url !== "") checkTarget(url, "/url", findings, refuse);
+    if (url !== "") checkTarget(url, "/url", findings, refuse);
     return { url, on: momentsOf(on), tasks, queues, include, description };
   });
 }
@@ -294,7 +319,6 @@ export function readWebhookPatch(body: unknown, refuse?: RefuseTarget) {
   });
 }
 
-const rotationBounds = { minMs: 0, maxMs: callbackLimits.overlapMs };
 const defaultOverlapMs: DurationMs = 86_400_000;
 
 export function readWebhookRotate(body: unknown): { readonly overlapMs: DurationMs } {

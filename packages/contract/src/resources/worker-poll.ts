@@ -5,6 +5,7 @@ import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import { Count, Flag, Milliseconds, nullable, object, stringEnum, Text, WholeNumber } from "../fields.js";
 import { type Operation, singleAnswer } from "../operation.js";
+import { ifOneOf } from "../rules.js";
 import {
   AgoMs,
   claimName,
@@ -40,7 +41,14 @@ export const WorkerResult = object(
     delay_ms: Type.Optional(AgoMs("For a snooze: the time after which the handler is called again")),
     wait_ms: Type.Optional(AgoMs("For a run that waits for a callback: the longest wait")),
   },
-  { description: "How a run ended on a worker" },
+  {
+    description: "How a run ended on a worker",
+    allOf: [
+      ifOneOf("outcome", ["snoozed"], { required: ["delay_ms"] }),
+      ifOneOf("outcome", ["waiting"], { required: ["wait_ms"] }),
+      ifOneOf("outcome", ["failed", "timeout"], { required: ["error"] }),
+    ],
+  },
 );
 export type WorkerResult = Static<typeof WorkerResult>;
 

@@ -16,6 +16,7 @@ import { closed, described, Flag, Labels, Milliseconds, object, WholeNumber } fr
 import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { checkDefaults, TaskDefaults } from "./request-context.js";
+import { policyRules } from "./run-policy.js";
 import { WorkerRef } from "./worker.js";
 
 /** The worker protocol names runs by their plain UUID: a worker handles thousands a second, and the other form costs time to write and read. */
@@ -49,71 +50,93 @@ export const HeldRuns = (description: string) => Type.Array(HeldRun, { maxItems:
 const TaskName = Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern });
 const byTask = { type: "object", propertyNames: TaskName, maxProperties: workerLimits.tasks };
 
-export const WorkerRegister = object("WorkerRegister", {
-  name: Type.String({
-    minLength: 1,
-    maxLength: limits.nameLength,
-    pattern: printablePattern,
-    description: "A name for people, which need not be unique",
-    examples: ["mail-1"],
-  }),
-  queues: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: queuePattern }), {
-    maxItems: workerLimits.queues,
-    description: "The queues that it serves; * alone stands for every queue",
-    examples: [["default", "mail"]],
-  }),
-  namespaces: Type.Optional(
-    Type.Array(Type.String({ pattern: namespacesPattern }), {
-      maxItems: workerLimits.namespaces,
-      description: "The namespaces that it serves; * alone stands for every namespace; its own by default",
-      examples: [["billing", "mail"]],
+/** * stands for all, so it is alone. */
+const starAlone = {
+  if: { contains: { const: "*" } },
+  // oxlint-disable-next-line unicorn/no-thenable -- the keyword of JSON Schema
+  then: { maxItems: 1 },
+};
+
+export const WorkerRegister = object(
+  "WorkerRegister",
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: limits.nameLength,
+      pattern: printablePattern,
+      description: "A name for people, which need not be unique",
+      examples: ["mail-1"],
     }),
-  ),
-  tasks: Type.Array(TaskName, {
-    maxItems: workerLimits.tasks,
-    description: "The tasks that it has handlers for",
-    examples: [["email.welcome"]],
-  }),
-  labels: Type.Optional(described(Labels, "Labels of the worker, which runs may require")),
-  versions: Type.Optional(
-    Type.Unsafe<Record<string, string[]>>({
-      ...byTask,
-      additionalProperties: Type.Array(
-        Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
-        { maxItems: workerLimits.versions },
-      ),
-      description: "By task, the versions that it has; a run that requires a version goes only to a worker with it",
-      examples: [{ "email.welcome": ["2", "3"] }],
+    queues: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: queuePattern }), {
+      minItems: 1,
+      ...starAlone,
+      maxItems: workerLimits.queues,
+      description: "The queues that it serves; * alone stands for every queue",
+      examples: [["default", "mail"]],
     }),
-  ),
-  weights: Type.Optional(
-    Type.Unsafe<Record<string, number>>({
-      ...byTask,
-      additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
-      description: "By task, the number of slots that a run takes; 1 by default, at most all slots",
-      examples: [{ "video.encode": 4 }],
-    }),
-  ),
-  defaults: Type.Optional(
-    Type.Unsafe<Record<string, TaskDefaults>>({
-      ...byTask,
-      additionalProperties: TaskDefaults,
-      description:
-        "By task, the defaults for fields that a request for a run or a job leaves out. The last registration of a task counts; " +
-        "a task that is not named keeps its defaults, and {} removes them",
-      examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
-    }),
-  ),
-  spot: Flag("Whether it may disappear at any time: it then gets only runs with allow_spot. False by default"),
-  slots: WholeNumber(1, workerLimits.slots, "The number of slots: runs of weight 1 at a time"),
-  ahead: Type.Optional(
-    WholeNumber(
-      0,
-      workerLimits.ahead,
-      "Runs that may wait at the worker beyond its slots; by default as many as it finishes in 50 ms",
+    namespaces: Type.Optional(
+      Type.Array(Type.String({ pattern: namespacesPattern }), {
+        minItems: 1,
+        ...starAlone,
+        maxItems: workerLimits.namespaces,
+        description: "The namespaces that it serves; * alone stands for every namespace; its own by default",
+        examples: [["billing", "mail"]],
+      }),
     ),
-  ),
-});
+    tasks: Type.Array(TaskName, {
+      minItems: 1,
+      maxItems: workerLimits.tasks,
+      description: "The tasks that it has handlers for",
+      examples: [["email.welcome"]],
+    }),
+    labels: Type.Optional(described(Labels, "Labels of the worker, which runs may require")),
+    versions: Type.Optional(
+      Type.Unsafe<Record<string, string[]>>({
+        ...byTask,
+        additionalProperties: Type.Array(
+          Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
+          { maxItems: workerLimits.versions },
+        ),
+        description: "By task, the versions that it has; a run that requires a version goes only to a worker with it",
+        examples: [{ "email.welcome": ["2", "3"] }],
+      }),
+    ),
+    weights: Type.Optional(
+      Type.Unsafe<Record<string, number>>({
+        ...byTask,
+        additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
+        description: "By task, the number of slots that a run takes; 1 by default, at most all slots",
+        examples: [{ "video.encode": 4 }],
+      }),
+    ),
+    defaults: Type.Optional(
+      Type.Unsafe<Record<string, TaskDefaults>>({
+        ...byTask,
+        additionalProperties: TaskDefaults,
+        description:
+          "By task, the defaults for fields that a request for a run or a job leaves out. The last registration of a task counts; " +
+          "a task that is not named keeps its defaults, and {} removes them",
+        examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
+      }),
+    ),
+    spot: Flag("Whether it may disappear at any time: it then gets only runs with allow_spot. False by default"),
+    slots: WholeNumber(1, workerLimits.slots, "The number of slots: runs of weight 1 at a time"),
+    ahead: Type.Optional(
+      WholeNumber(
+        0,
+        workerLimits.ahead,
+        "Runs that may wait at the worker beyond its slots; by default as many as it finishes in 50 ms",
+      ),
+    ),
+  },
+  {
+    "x-carillon-rules": [
+      { code: "field_invalid", rule: "versions, weights and defaults name only tasks of the worker" },
+      { code: "field_invalid", rule: "A weight is at most the number of slots" },
+      ...policyRules.rules,
+    ],
+  },
+);
 export type WorkerRegister = Static<typeof WorkerRegister>;
 
 export const WorkerRegistered = object("WorkerRegistered", {
@@ -216,8 +239,6 @@ export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRe
   return readBody(WorkerRegister, body, (given, findings) => {
     const { name = "", namespaces, queues = [], tasks = [], slots = 1 } = given;
     const { ahead, labels, versions, weights, spot, defaults } = given;
-    if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "Must name at least one queue.");
-    if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "Must name at least one task.");
     if (queues.length > 1 && queues.includes("*"))
       findings.add("/queues", "field_invalid", "* stands for every queue. Name no other beside it.");
     refuseOtherTasks("/versions", versions, tasks, findings);
@@ -225,7 +246,6 @@ export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRe
     refuseOtherTasks("/defaults", defaults, tasks, findings);
     for (const [task, one] of Object.entries(defaults ?? {}))
       findings.attempt(pointerTo("/defaults", task), () => checkDefaults(one, refuse));
-    if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "Must name at least one namespace.");
     if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
       findings.add("/namespaces", "field_invalid", "* stands for every namespace. Name no other beside it.");
     return { name, queues, tasks, slots, ...present({ namespaces, ahead, labels, versions, weights, spot, defaults }) };

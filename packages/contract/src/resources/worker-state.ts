@@ -5,6 +5,7 @@ import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import { object, stringEnum, Text, WholeNumber } from "../fields.js";
 import { type Operation, singleAnswer } from "../operation.js";
+import { ifOneOf } from "../rules.js";
 import { AgoMs, Fence, RunRef, runUuid, workerCall, workerCallErrors } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
 
@@ -37,6 +38,18 @@ const Line = object("StateLogLine", {
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: noteLimits.nameLength, description });
 
+/** The fields that a kind of request needs. */
+const neededFields = {
+  checkpoint: ["number", "value_json"],
+  progress: ["number", "fraction"],
+  log: ["lines"],
+  step: ["name", "value_json"],
+  step_load: ["name"],
+  once_begin: ["key", "keep_ms"],
+  once_end: ["key", "value_json"],
+  callback: ["token_hash"],
+} as const;
+
 export const StateRequest = object(
   "StateRequest",
   {
@@ -65,7 +78,13 @@ export const StateRequest = object(
     ),
     lines: Type.Optional(Type.Array(Line, { maxItems: noteLimits.logLines, description: "For a log: its lines" })),
   },
-  { description: "State that a handler stores or loads" },
+  {
+    description: "State that a handler stores or loads",
+    examples: [
+      { run_id: "run_01k9zq3v5e0r8t2b7n4m6x1c9d", fence: 1, kind: "progress", number: 1, fraction: 0.5, text: "half" },
+    ],
+    allOf: Object.entries(neededFields).map(([kind, required]) => ifOneOf("kind", [kind], { required })),
+  },
 );
 export type StateRequest = Static<typeof StateRequest>;
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { closed, Flag, object, stringEnum, Timestamp } from "../fields.js";
+import { closed, Flag, IdText, object, stringEnum, Timestamp } from "../fields.js";
 import { type Operation, pageAnswer, singleAnswer, verb, writeErrors } from "../operation.js";
 import { pageOf, paging } from "../paging.js";
 import { RunList } from "./run.js";
 
-export const WorkerRef = Type.Object({ id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+export const WorkerRef = Type.Object({ id: IdText("wrk") });
 
 const WorkerState = stringEnum(["active", "cordoned", "draining", "leaving"], {
   description:

@@ -75,6 +75,9 @@ const byName = new Map<string, readonly JobStatus[]>([
   ...Object.entries(legacySpellings).map(([name, status]) => [name, [status]] as const),
 ]);
 
+/** Every name that a filter of jobs takes, in lower case. */
+export const jobStatusNames: readonly string[] = [...byName.keys()];
+
 /** Reads a filter of jobs: statuses, groups and legacy spellings, in any case, separated by commas. */
 export function parseJobStatusFilter(text: string): JobStatus[] {
   return parseNames(text, byName, jobStatuses);

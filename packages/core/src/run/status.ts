@@ -71,6 +71,9 @@ const byName = new Map<string, readonly RunStatus[]>([
   ...Object.entries(legacySpellings).map(([name, status]) => [name, [status]] as const),
 ]);
 
+/** Every name that a filter of runs takes, in lower case. */
+export const runStatusNames: readonly string[] = [...byName.keys()];
+
 /** Reads a filter of runs: statuses, groups and legacy spellings, in any case, separated by commas. */
 export function parseStatusFilter(text: string): RunStatus[] {
   return parseNames(text, byName, runStatuses);

@@ -6,7 +6,8 @@ import { resolveZone } from "../zone/zone.js";
 import { smallestCronInterval } from "./smallest-interval.js";
 import type { AfterSchedule, CalendarRule, CronSchedule, EverySchedule, ScheduleSpec } from "./spec.js";
 
-const MIN_EVERY_MS: DurationMs = 1_000;
+/** The shortest interval of a schedule. */
+export const minEveryMs: DurationMs = 1_000;
 
 /** All problems of a schedule, with remedies. Pointers are relative to the schedule. */
 export function checkSchedule(spec: ScheduleSpec): ErrorItem[] {
@@ -45,7 +46,7 @@ function cronProblems(spec: CronSchedule): ErrorItem[] {
 function everyProblems(spec: EverySchedule): ErrorItem[] {
   const found: ErrorItem[] = [];
   const { everyMs, anchor, timeZone, jitterMs } = spec;
-  if (!Number.isSafeInteger(everyMs) || everyMs < MIN_EVERY_MS) {
+  if (!Number.isSafeInteger(everyMs) || everyMs < minEveryMs) {
     found.push(invalid("/every", "Field every must be at least one second, in whole milliseconds, such as 15m."));
   }
   if (!isInstant(anchor))

@@ -1,17 +1,22 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
+import { Compile } from "typebox/compile";
+import { exampleOf } from "../../../src/openapi/example.js";
 import { openApiDocument, SchemaComponents } from "../../../src/openapi/document.js";
-import { type Operation, takesIdempotencyKey } from "../../../src/operation.js";
+import { type Answer, type Operation, takesIdempotencyKey } from "../../../src/operation.js";
 import { operations } from "../../../src/operations.js";
 import { errorCodes } from "../../../src/resources/problem.js";
 
 const root = new URL("../../../../../", import.meta.url);
 const declared: [string, Operation][] = Object.entries(operations);
 
-/** The keywords that check-value understands, and those that only explain. */
+/**
+ * The keywords that check-value understands, those that readers check (formats, and rules between members), and those that only
+ * explain. The fuzz test proves that readers check them.
+ */
 const requestKeywords = new Set(
-  "type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
+  "format allOf anyOf oneOf if then minProperties x-minimum-duration x-maximum-duration x-carillon-rules x-each-by-itself type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
     " ",
   ),
 );
@@ -50,6 +55,35 @@ describe("the OpenAPI document", () => {
     expect(() => components.reference({ title: "Thing", type: "number" })).toThrow(
       "Two different schemas have the title Thing.",
     );
+  });
+});
+
+describe("tags of the document", () => {
+  const listed = openApiDocument("0")["tags"] as readonly { name: string; description: string; "x-guide": string }[];
+
+  it.each(listed.map((tag) => [tag.name, tag] as const))(
+    "the tag %s has a description and an existing guide",
+    (_, tag) => {
+      expect(tag.description).toMatch(/^[A-Z].*\.$/);
+      expect(existsSync(new URL(tag["x-guide"], root))).toBe(true);
+    },
+  );
+});
+
+describe("examples in the document", () => {
+  const bodies = declared.flatMap(([id, { body, bodyOptional }]) =>
+    body === undefined || bodyOptional === true ? [] : [[id, body] as const],
+  );
+  const answers = declared.flatMap(([id, operation]) =>
+    Object.entries(operation.answers).flatMap(([status, { schema, contentType }]: [string, Answer]) =>
+      schema === undefined || contentType !== undefined ? [] : [[`${id} ${status}`, schema] as const],
+    ),
+  );
+
+  it.each([...bodies, ...answers])("the example of %s fits its schema", (_name, schema) => {
+    const validator = Compile(schema);
+    const example = exampleOf(schema);
+    expect(validator.Errors(example).map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual([]);
   });
 });
 

@@ -303,6 +303,7 @@ function callOf(
     ...(ifVersion !== undefined && { ifVersion }),
     ...(operation.streams === true && lastEventIdOf(request)),
     requestId: request.id,
+    origin: `${request.protocol}://${request.host}`,
     legacySpelling,
   };
 }

@@ -69,8 +69,8 @@ describe("queues over HTTP", () => {
       "/rate_limit/per field_invalid",
     ]);
     expect(await faults({ rate_limit: { limit: 0 } })).toEqual([
-      "/rate_limit/limit field_invalid",
       "/rate_limit/per field_missing",
+      "/rate_limit/limit field_invalid",
     ]);
   });
 
