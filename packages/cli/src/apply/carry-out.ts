@@ -17,7 +17,7 @@ export interface StepResult {
 type CreateStep = Extract<PlannedStep, { action: "create" }>;
 
 const width = 8;
-/** From this number on, new jobs are created in batches, which cost far less and return no warnings. */
+/** From this number on, new jobs are created in batches, which cost far less; their warnings name no job and are not printed. */
 const batchFrom = 50;
 const batchSize = 100;
 

@@ -40,7 +40,7 @@ describe("dead-letter redrive", () => {
   });
 
   it("dead-letter redrive --dry-run of one run changes nothing, and accepts no filter", async () => {
-    const calls = serve({ id: "run_1", trigger: {}, error: null });
+    const calls = serve({ id: "run_1", trigger: {}, error: null, losses: 0, attempts: [] });
     for (const verb of ["redrive", "discard"]) {
       const io = fakeIo();
       expect(await runCli(["dead-letter", verb, "run_1", "--dry-run"], io)).toBe(0);

@@ -143,7 +143,16 @@ describe("changes of a job", () => {
 
   it("job run prints the run", async () => {
     const trigger = { scheduled_for: "2030-01-01T00:00:00.000Z" };
-    const calls = serve({ ...run("queued"), status_reason: null, lag_ms: null, duration_ms: null, trigger });
+    const calls = serve({
+      ...run("queued"),
+      status_reason: null,
+      lag_ms: null,
+      duration_ms: null,
+      error: null,
+      losses: 0,
+      attempts: [],
+      trigger,
+    });
     const io = fakeIo();
     expect(await runCli(["job", "run", "@k", "--payload", "null", "--force"], io)).toBe(0);
     expect(calls).toEqual([{ method: "POST", url: `${jobUrl}:runNow`, body: { payload: null, force: true } }]);

@@ -232,7 +232,7 @@ export class Results {
       const error = errorOf(decision);
       if (error !== null) wakeups.publish("run.failed", { namespaceId, runId, task, error });
       if (decision.kind === "finish") {
-        this.#announceEnd(run, decision.run, finishedAt ?? at);
+        this.#announceEnd({ run, ended: decision.run, finishedAt: finishedAt ?? at }, at);
         continue;
       }
       const of = { namespaceId, runId, jobId, task, queue };
@@ -246,7 +246,7 @@ export class Results {
   }
 
   /** `finishedAt` is the time of the run's row: the event has the duration that callers read from that. */
-  #announceEnd(run: ClaimedRun, ended: FinishedRun, finishedAt: Instant): void {
+  #announceEnd({ run, ended, finishedAt }: AnnouncedEnd, at: Instant): void {
     const { emit, store } = this.#context;
     const { queues, durations } = this.#deps.catalog;
     const { namespaceId, id: runId, jobId } = run;
@@ -256,12 +256,18 @@ export class Results {
     const event = { type: runEndEvents[status], namespaceId, runId, jobId, task, queue, durationMs } as const;
     if (status === "succeeded" && queues.orderOf(namespaceId, queue)?.kind === "sjf") durations.note(event, durationMs);
     emit(event);
-    if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, finishedAt, emit);
+    if (run.policy.sla !== undefined && status !== "cancelled") emitLateEnd(run, event, at, emit);
   }
 }
 
 /** The runs whose result was accepted; with the time of their end, if they have ended. */
 type Accepted = Map<string, Instant | null>;
+
+interface AnnouncedEnd {
+  readonly run: ClaimedRun;
+  readonly ended: FinishedRun;
+  readonly finishedAt: Instant;
+}
 
 const noneEnded: EndedClaims = new Map();
 
