@@ -1,5 +1,6 @@
 import type { ErrorCode } from "@carillon/core";
 import type { Static, TObject, TSchema } from "typebox";
+import type { Rule } from "./rules.js";
 
 /** What a caller must be allowed to do. `public` needs no right; with `token` the address itself carries the right, for one call. */
 export type Permission =
@@ -80,6 +81,8 @@ export interface Operation {
   readonly body?: TObject;
   /** A missing body counts as an empty object. */
   readonly bodyOptional?: true;
+  /** What the schemas cannot express: rules between parameters, and about the thing that the call changes. */
+  readonly rules?: readonly Rule[];
   /** Takes If-Match: the call is refused unless the resource has that version. */
   readonly conditional?: true;
   /** The largest body, where it is not the usual one. */

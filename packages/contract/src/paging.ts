@@ -17,6 +17,7 @@ export const paging = {
       format: "page-token",
       minLength: 1,
       maxLength: limits.pageTokenLength,
+      "x-carillon-rules": [{ code: "page_token_invalid", rule: "The token is of this list and this filter" }],
       description: "The next_page_token of the previous page; the filter must be the same",
     }),
   ),

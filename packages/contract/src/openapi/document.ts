@@ -48,6 +48,9 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     ...(description !== undefined && { description }),
     "x-permission": operation.permission,
     "x-rate-class": operation.rateClass,
+    ...(operation.waits === true && { "x-waits": true }),
+    ...(operation.rateClass === "none" && { "x-ignores-unknown-parameters": true }),
+    ...(operation.rules !== undefined && { "x-carillon-rules": operation.rules.map((one) => ({ ...one })) }),
     parameters: [
       ...parameters("path", operation.params, components),
       ...parameters("query", operation.query, components),
@@ -98,6 +101,9 @@ const idempotencyKey: Json = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
+  "x-carillon-rules": [
+    { code: "idempotency_key_reused", rule: "Within 24 hours the key goes only with the same request" },
+  ],
   schema: {
     type: "string",
     minLength: 1,

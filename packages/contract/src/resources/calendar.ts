@@ -84,7 +84,10 @@ const Rules = Type.Array(CalendarDays, {
 export const CalendarPut = object(
   "CalendarPut",
   { name: Type.Optional(described(PlainName("de-holidays"), "The same as in the address")), rules: Rules },
-  { examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }] },
+  {
+    examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }],
+    "x-carillon-rules": [{ code: "field_invalid", rule: "name is the name in the address" }],
+  },
 );
 export type CalendarPut = Static<typeof CalendarPut>;
 

@@ -10,7 +10,7 @@ import { firingAnswer } from "./firing-policy.js";
 import { Schedule } from "./job-schedule.js";
 import { limitAnswer } from "./run-limits.js";
 import { Guarantee, Retry, Sla } from "./run-policy.js";
-import { listFilters, Run, RunSummary, StatusFilter } from "./run.js";
+import { filterRules, listFilters, Run, RunSummary, StatusFilter } from "./run.js";
 
 export const JobRef = Type.Object({
   id: Type.String({
@@ -158,6 +158,7 @@ export const listJobs = {
   client: "jobs.list",
   summary: "List jobs, newest first",
   query: JobListQuery,
+  rules: [...filterRules, { code: "field_invalid", rule: "No other filter goes with key" }],
   ...singleAnswer(JobList, "One page", [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors]),
 } as const satisfies Operation;
 

@@ -120,6 +120,7 @@ export const resumeLimit = {
   ...verb("/v1/limits/{id}:resume"),
   client: "limits.resume",
   summary: "Resume an ordering key",
+  rules: [{ code: "limit_invalid", rule: "The limit is an ordering key" }],
   description: "Lets the runs behind a failed one continue. The failed run stays as it is.",
   answers: { 200: theLimit },
   errors: [...bodyErrors, "not_found", "limit_invalid", ...storeErrors],

@@ -59,6 +59,7 @@ export const WindowPut = object(
       { required: ["cron", "duration"], ...without(["from", "to"]) },
     ],
     "x-carillon-rules": [
+      { code: "field_invalid", rule: "name is the name in the address" },
       { code: "maintenance_window_invalid", rule: "to is later than from" },
       { code: "maintenance_window_invalid", rule: "duration is shorter than the time between two windows" },
     ],

@@ -104,7 +104,7 @@ export const updateNamespace = {
   conditional: true,
   body: NamespacePatch,
   answers: { 200: theNamespace },
-  errors: [...bodyErrors, "not_found", "precondition_failed", ...storeErrors],
+  errors: [...bodyErrors, "duration_invalid", "not_found", "precondition_failed", ...storeErrors],
 } as const satisfies Operation;
 
 export function readNamespaceCreate(body: unknown) {

@@ -31,7 +31,7 @@ import {
   writeErrors,
 } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
-import { exactlyOne } from "../rules.js";
+import { exactlyOne, type Rule } from "../rules.js";
 import { refuseLongPast, type RequestContext } from "./request-context.js";
 
 export const RunStatus = stringEnum(runStatuses, { description: "The state of the run" });
@@ -202,6 +202,7 @@ export const listFilters = {
       propertyNames: { type: "string", minLength: 1, maxLength: limits.searchPathLength, pattern: searchPathPattern },
       additionalProperties: { type: "string", maxLength: limits.labelValueLength, pattern: printablePattern },
       maxProperties: limits.searchPaths,
+      "x-carillon-rules": [{ code: "path_not_searchable", rule: "The path is declared in searchable" }],
       description:
         "payload.<path>=<value>: only those with this value in their payload. The path must be declared in searchable; the " +
         "value is a text, a number, true or false, written as in JSON without quotes",
@@ -307,6 +308,11 @@ export type RunExplanation = Static<typeof RunExplanation>;
 
 export const RunRef = Type.Object({ id: IdText("run") });
 
+/** Of a list with these filters. */
+export const filterRules: readonly Rule[] = [
+  { code: "field_invalid", rule: "owner and user_id mean the same: only one of them is given" },
+];
+
 const reads = { method: "GET", tag: "Runs", permission: "runs:read", rateClass: "read" } as const;
 
 export const listRuns = {
@@ -316,6 +322,7 @@ export const listRuns = {
   client: "runs.list",
   summary: "List runs, newest first",
   query: RunListQuery,
+  rules: filterRules,
   answers: { 200: { description: "One page", schema: RunList } },
   errors: [...queryErrors, ...filterErrors, "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;

@@ -77,7 +77,11 @@ function parseRules(value: unknown, report: Report): DayRule[] {
 function parseRule(value: unknown, pointer: string, report: Report): DayRule | null {
   const keys = isObject(value) ? Object.keys(value) : [];
   const [key] = keys;
-  if (!isObject(value) || key === undefined || keys.length > 1 || !RULE_KEYS.includes(key)) {
+  if (isObject(value) && keys.some((name) => !RULE_KEYS.includes(name))) {
+    refuseUnknown(value, RULE_KEYS, pointer, report);
+    return null;
+  }
+  if (!isObject(value) || key === undefined || keys.length > 1) {
     report(pointer, `A rule is an object with exactly one of ${RULE_KEYS.join(", ")}.`);
     return null;
   }

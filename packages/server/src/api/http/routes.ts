@@ -12,6 +12,7 @@ import {
 import { CarillonError, parseTraceParent } from "@carillon/core";
 import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { TObject } from "typebox";
 import { withTimeout } from "../../timeout.js";
 import type { BudgetName, Ticket } from "./admission.js";
 import {
@@ -293,6 +294,7 @@ function callOf(
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
   const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
   if (operation.body === undefined) refuseBody(request.body);
+  else if (request.body === undefined && operation.bodyOptional !== true) throw missingBody(operation.body);
   return {
     params: request.params as Call<Operation>["params"],
     query,
@@ -324,6 +326,11 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
 function refuseBody(body: unknown): void {
   if (body === undefined || (typeof body === "object" && body !== null && Object.keys(body).length === 0)) return;
   throw new CarillonError("field_invalid", "This call takes no body; leave it out.");
+}
+
+function missingBody({ examples }: TObject & { readonly examples?: readonly unknown[] }): CarillonError {
+  const such = examples === undefined ? "" : ` such as ${JSON.stringify(examples[0])}`;
+  return new CarillonError("field_missing", `This call needs a body: a JSON object${such}.`);
 }
 
 function send(reply: FastifyReply, response: ApiResponse): FastifyReply {

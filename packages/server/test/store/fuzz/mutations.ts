@@ -1,168 +1,138 @@
-import * as fc from "fast-check";
-import type { DocumentedOperation } from "./from-document.js";
-import { edges, fitting, known, others } from "./values.js";
+import { isValid, type DocumentedParameter, type SchemaNode } from "./from-document.js";
+import { wrongTexts } from "./texts.js";
+import { typeOf } from "./values.js";
 
-export const mutations = ["none", "types", "bounds", "unknown", "encodings", "broken"] as const;
-export type Mutation = (typeof mutations)[number];
-
-/** A request before its ids are filled in. */
-export interface DrawnRequest {
-  readonly operation: string;
-  readonly mutation: Mutation;
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly payload?: string | Buffer;
+/** A value that the document refuses, and the place of its one fault as a JSON pointer. */
+export interface Mutant {
+  readonly kind: string;
+  readonly pointer: string;
+  readonly value: unknown;
+  /** The fault is in an item that is refused by itself, in the result with this number. */
+  readonly itemOf?: number;
 }
 
-const pathWords: Readonly<Record<string, readonly string[]>> = {
-  jobs: [known.job, "@nightly", "@a.b-1"],
-  runs: [known.run],
-  "dead-letters": [known.run],
-  operations: [known.op],
-  backfills: [known.bkf],
-  workers: [known.wrk],
-  queues: ["mail", "default"],
-  calendars: ["holidays"],
-  "maintenance-windows": ["nights"],
-};
-const wrongWords = ["", "job_", "@", "x".repeat(400), "a b", "run_01k9zq3v5e0r8t2b7n4m6x1c9d", "..", "null"];
-const wrongEncodings = ["%", "%zz", "%00", "%ff", "%c0%af", "..%2f..", "a%2Fb", "a:b", "//", "%ED%A0%80"];
-
-export function requestOf(operation: DocumentedOperation, mutation: Mutation): fc.Arbitrary<DrawnRequest> {
-  return fc
-    .record({ url: urlOf(operation, mutation), content: contentOf(operation, mutation), key: keyHeader })
-    .map(({ url, content, key }) => ({
-      operation: operation.id,
-      mutation,
-      method: operation.method,
-      url,
-      ...content,
-      headers: { ...content.headers, ...(operation.method === "POST" ? key : {}) },
-    }));
+interface Place {
+  readonly pointer: string;
+  readonly schema: SchemaNode;
+  readonly value: unknown;
+  /** The whole body with another value here. */
+  readonly put: (value: unknown) => unknown;
+  readonly itemOf?: number;
 }
 
-const keyHeader = fc.oneof(
-  { weight: 8, arbitrary: fc.constant<Record<string, string>>({}) },
-  { weight: 1, arbitrary: fc.constantFrom("k1", "k2", "k3").map((key) => ({ "idempotency-key": key })) },
-  { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(400)).map((key) => ({ "idempotency-key": key })) },
-);
+const maxPlaces = 40;
 
-function urlOf({ path, parameters }: DocumentedOperation, mutation: Mutation): fc.Arbitrary<string> {
-  const noun = path.split("/")[2] ?? "";
-  const good = pathWords[noun] ?? ["a"];
-  const word =
-    mutation === "encodings"
-      ? fc.constantFrom(...wrongEncodings)
-      : mutation === "bounds"
-        ? fc.constantFrom(...good, ...wrongWords.map(encodeURIComponent))
-        : fc.oneof(
-            { weight: 9, arbitrary: fc.constantFrom(...good) },
-            { weight: 1, arbitrary: fc.constant("unserved") },
-          );
-  const named = parameters.filter((one) => one.in === "query");
-  const pair = fc.constantFrom(...(named.length === 0 ? [null] : named)).chain((one): fc.Arbitrary<string> => {
-    if (one === null) return fc.constant("");
-    const value = mutation === "bounds" ? fc.constantFrom(...edges) : fitting(one.schema, one.name);
-    return value.map((given) => `${one.name}=${encoded(given)}`);
-  });
-  const extra = mutation === "unknown" ? ["surprise=1", "page_size=1&page_size=2", "%00=1"] : [""];
-  return fc.tuple(word, fc.array(pair, { maxLength: 2 }), fc.constantFrom(...extra)).map(([id, pairs, more]) => {
-    const query = [...pairs, more].filter((part) => part !== "").join("&");
-    return `${path.replaceAll(/\{\w+\}/g, id)}${query === "" ? "" : `?${query}`}`;
-  });
-}
-
-function encoded(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return encodeURIComponent(text.replaceAll("\ud800", ""));
-}
-
-type Content = Pick<DrawnRequest, "headers" | "payload">;
-const json = { "content-type": "application/json" };
-
-function contentOf({ body }: DocumentedOperation, mutation: Mutation): fc.Arbitrary<Content> {
-  if (body === undefined) {
-    return mutation === "unknown"
-      ? fc.constantFrom<Content>({ headers: {} }, { headers: json, payload: '{"surprise":1}' })
-      : fc.constant({ headers: {} });
+function* placesIn(place: Place): Generator<Place> {
+  yield place;
+  const { schema, value, pointer, put } = place;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      yield* placesIn({
+        pointer: `${pointer}/${index}`,
+        schema: schema.items ?? {},
+        value: item,
+        put: (other) => put(value.with(index, other)),
+        ...(schema["x-each-by-itself"] === true ? { itemOf: index } : place.itemOf !== undefined && { itemOf: place.itemOf }),
+      });
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      const own = schema.properties?.[name] ?? schema.additionalProperties;
+      if (typeof own !== "object") continue;
+      yield* placesIn({
+        ...place,
+        pointer: `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        schema: own,
+        value: member,
+        put: (other) => put({ ...value, [name]: other }),
+      });
+    }
   }
-  const value = fitting(body);
-  if (mutation === "types")
-    return fc
-      .tuple(value, fc.nat(), fc.constantFrom(...others))
-      .map(changedLeaf)
-      .map(asJson);
-  if (mutation === "bounds")
-    return fc
-      .tuple(value, fc.nat(), fc.constantFrom(...edges))
-      .map(changedLeaf)
-      .map(asJson);
-  if (mutation === "unknown") return fc.tuple(value, fc.nat()).map(withUnknown).map(asJson);
-  if (mutation === "encodings") return fc.tuple(value.map(asText), fc.nat(), fc.nat(4)).map(badlyEncoded);
-  if (mutation === "broken") return fc.tuple(value.map(asText), fc.nat(), brokenBits).map(brokenText);
-  return value.map(asJson);
 }
 
-function asText(value: unknown): string {
-  return JSON.stringify(value) ?? "";
+interface Fault {
+  readonly kind: string;
+  readonly value: unknown;
+  /** From the place on, where the fault is in a member. */
+  readonly inside?: string;
 }
 
-function asJson(value: unknown): Content {
-  return { headers: json, payload: asText(value) };
+const otherTypes: readonly unknown[] = [null, true, 7, "text", [], {}];
+
+function allowsType({ type }: SchemaNode, value: unknown): boolean {
+  const kind = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  const allowed = Array.isArray(type) ? type : [type];
+  return allowed.some((one) => one === kind || (kind === "number" && (one === "number" || one === "integer")));
 }
 
-/** Every position in the value, the value itself included. */
-function placesOf(value: unknown, at: readonly string[] = []): (readonly string[])[] {
-  if (typeof value !== "object" || value === null) return [at];
-  return [at, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...at, name]))];
+/** One fault of each kind that the schema of a place knows. */
+function* faultsOf({ schema, value }: Place): Generator<Fault> {
+  const { type, minimum, maximum, maxItems, minItems, items, required = [], additionalProperties, properties } = schema;
+  if (type !== undefined) {
+    for (const other of otherTypes) if (!allowsType(schema, other)) yield { kind: "type", value: other };
+  }
+  if (schema.enum !== undefined) yield { kind: "enum", value: typeof schema.enum[0] === "string" ? "nothing-such" : 4_711 };
+  if (typeOf(schema) === "integer") yield { kind: "type", value: 1.5 };
+  if (minimum !== undefined) yield { kind: "range", value: minimum - 1 };
+  if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) yield { kind: "range", value: maximum + 1 };
+  if (typeOf(schema) === "string" && schema.enum === undefined)
+    for (const { kind, text } of wrongTexts(schema)) yield { kind, value: text };
+  if (Array.isArray(value)) {
+    if ((minItems ?? 0) > 0) yield { kind: "range", value: [] };
+    if (maxItems !== undefined && maxItems <= 1_000 && value.length > 0)
+      yield { kind: "range", value: Array.from({ length: maxItems + 1 }, () => value[0]) };
+    if (items?.type !== undefined) yield { kind: "type", value: [...value, typeOf(items) === "number" ? "x" : 0.5], inside: `/${value.length}` };
+  } else if (typeof value === "object" && value !== null && properties !== undefined) {
+    for (const name of required) {
+      const { [name]: _, ...rest } = value as Record<string, unknown>;
+      yield { kind: "required", value: rest, inside: `/${name}` };
+    }
+    if (additionalProperties === false) yield { kind: "unknown", value: { ...value, surprise: 1 }, inside: "/surprise" };
+    yield* ruleFaults(schema, value);
+  }
 }
 
-function replaced(value: unknown, [first, ...rest]: readonly string[], by: unknown): unknown {
-  if (first === undefined) return by;
-  if (Array.isArray(value))
-    return value.map((item: unknown, at) => (String(at) === first ? replaced(item, rest, by) : item));
-  const members = value as Record<string, unknown>;
-  return { ...members, [first]: replaced(members[first], rest, by) };
+/** Another member, which a rule between members forbids beside the present ones, or the lack of one that it needs. */
+function* ruleFaults(schema: SchemaNode, value: object): Generator<Fault> {
+  if (schema.allOf === undefined && schema.anyOf === undefined && schema.oneOf === undefined) return;
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (name in value) {
+      const { [name]: _, ...rest } = value as Record<string, unknown>;
+      yield { kind: "rule", value: rest };
+    } else if (property !== false) {
+      const [example = property.enum?.[0] ?? property.const ?? (typeOf(property) === "integer" ? 1 : undefined)] =
+        property.examples ?? [];
+      if (example !== undefined && isValid(property, example)) yield { kind: "rule", value: { ...value, [name]: example } };
+    }
+  }
 }
 
-function changedLeaf([value, pick, by]: [unknown, number, unknown]): unknown {
-  const places = placesOf(value);
-  return replaced(value, places[pick % places.length] ?? [], by);
+/** Formats are not part of the validator: their wrong texts are wrong by the words of the document. */
+const byWords = new Set(["format", "range"]);
+
+/** The bodies with one fault each that are near a valid one. */
+export function mutantsOf(schema: SchemaNode, body: unknown): Mutant[] {
+  const places = [...placesIn({ pointer: "", schema, value: body, put: (value) => value })].slice(0, maxPlaces);
+  return places.flatMap((place) =>
+    [...faultsOf(place)].flatMap(({ kind, value, inside = "" }) => {
+      const whole = place.put(value);
+      if (isValid(schema, whole) && !(byWords.has(kind) && place.schema.format !== undefined)) return [];
+      const { pointer, itemOf } = place;
+      return [{ kind, pointer: `${pointer}${inside}`, value: whole, ...(itemOf !== undefined && { itemOf }) }];
+    }),
+  );
 }
 
-function withUnknown([value, pick]: [unknown, number]): unknown {
-  const names = ["surprise", "id", "created_at", "Task", "payload ", "constructor", "toString"];
-  return typeof value === "object" && value !== null ? { ...value, [names[pick % names.length] ?? "x"]: 1 } : value;
-}
-
-function badlyEncoded([text, at, how]: [string, number, number]): Content {
-  const bytes = Buffer.from(text);
-  const place = at % (bytes.length + 1);
-  const cut = (inserted: readonly number[]): Buffer =>
-    Buffer.concat([bytes.subarray(0, place), Buffer.from(inserted), bytes.subarray(place)]);
-  if (how === 0) return { headers: json, payload: cut([0xff]) };
-  if (how === 1) return { headers: json, payload: cut([0xed, 0xa0, 0x80]) };
-  if (how === 2) return { headers: { "content-type": "text/plain" }, payload: text };
-  if (how === 3) return { headers: { "content-type": "application/json; charset=utf-16" }, payload: text };
-  return { headers: json, payload: Buffer.from(`\ufeff${text}`, "utf16le") };
-}
-
-const brokenBits = fc.constantFrom(
-  "",
-  ",",
-  "}",
-  '"',
-  "\\",
-  "\0",
-  "[",
-  "__proto__",
-  "NaN",
-  "1e999",
-  '{"a":'.repeat(100),
-);
-
-function brokenText([text, at, inserted]: [string, number, string]): Content {
-  const place = at % (text.length + 1);
-  return { headers: json, payload: text.slice(0, place) + inserted + text.slice(place + 1) };
+/** Wrong texts for a parameter, as they stand in an address or a header. */
+export function wrongParameters({ schema, in: place }: DocumentedParameter): { kind: string; text: string }[] {
+  if (schema.enum !== undefined) return [{ kind: "enum", text: "nothing-such" }];
+  if (typeOf(schema) === "integer" || typeOf(schema) === "number") {
+    const below = schema.minimum === undefined ? [] : [{ kind: "range", text: String(schema.minimum - 1) }];
+    const above = schema.maximum === undefined ? [] : [{ kind: "range", text: String(schema.maximum + 1) }];
+    return [...below, ...above, { kind: "type", text: "many" }, { kind: "type", text: "1.5" }];
+  }
+  if (typeOf(schema) !== "string") return [];
+  // A path with an empty part is another address, and a header holds only printable ASCII.
+  const isSendable = (text: string): boolean =>
+    place === "query" || (place === "path" ? text !== "" && text !== ".." : /^[!-~][ -~]*$/.test(text) && text.length < 4_000);
+  return wrongTexts(schema).filter(({ text }) => isSendable(text) && text.length < 4_000);
 }

@@ -1,127 +1,107 @@
 import * as fc from "fast-check";
-import { resolved, type SchemaNode } from "./from-document.js";
+import { isValid, type SchemaNode } from "./from-document.js";
+import { rightText } from "./texts.js";
 
-/** Stands for the id of an existing thing, which is filled in when the request is sent. */
-export const known = {
-  job: "KNOWN-job",
-  run: "KNOWN-run",
-  op: "KNOWN-op",
-  bkf: "KNOWN-bkf",
-  wrk: "KNOWN-wrk",
-} as const;
-
-/** Valid values, by name: without them every request would fail at its first field. */
-const right: Readonly<Record<string, readonly unknown[]>> = {
-  task: ["echo", "sleep"],
-  job_type: ["echo"],
-  payload: [{ a: [1, "x", null] }, "text", 0, null],
-  key: ["a.b-1", "nightly"],
-  cron: ["*/5 * * * *", "0 9 * * MON", "@daily"],
-  cron_expression: ["30 2 * * *"],
-  every: ["15m", "PT1H"],
-  at: ["2030-12-24T18:00:00+01:00"],
-  run_at: ["2030-12-24T18:00:00+01:00"],
-  schedule_time: ["2030-11-12T08:00:00Z"],
-  delay: ["3d", "0s"],
-  time_zone: ["Europe/Paris", "UTC"],
-  timezone: ["Asia/Tokyo"],
-  jitter: ["10s"],
-  starts_at: ["2026-01-01T00:00:00Z"],
-  ends_at: ["2036-12-01T00:00:00Z"],
-  timeout: ["2m"],
-  initial: ["10s"],
-  max: ["1h"],
-  window: ["1h"],
-  labels: [{ team: "a" }, {}],
-  label_selector: ["team=a", "team in (a,b),!x"],
-  owner: ["u1"],
-  user_id: ["u1"],
-  queue: ["mail", "default"],
-  status: ["pending", "failed,COMPLETED", "queued"],
-  created_after: ["2020-01-01T00:00:00Z"],
-  created_before: ["2040-01-01T00:00:00Z"],
-  failed_after: ["2020-01-01T00:00:00Z"],
-  failed_before: ["2040-01-01T00:00:00Z"],
-  reason: ["tired"],
-  until: ["2036-12-01T00:00:00Z"],
-  for: ["2h"],
-  from: ["2026-01-01T00:00:00Z"],
-  to: ["2026-01-05T00:00:00Z"],
-  duration: ["2h"],
-  job_id: [known.job],
-  worker_id: [known.wrk],
-  ids: [[known.run], [known.run, known.run]],
-  version: [1],
-  page_size: [1, 50, 1_000_000],
-  page_token: [],
-  wait: ["1ms", "0s"],
-  wait_ms: [0, 1],
-  follow: ["false"],
-  force: [true, false],
-  dry_run: [true, false],
-};
-
-/** The edge cases of every type. */
-export const edges: readonly unknown[] = [
-  "",
-  " ",
-  "a\0b",
-  "\ud800",
-  "\u{1f514}",
-  "x".repeat(300),
-  "x".repeat(5_000),
-  "1900-01-01T00:00:00Z",
-  "9999-12-31T23:59:59.999Z",
-  "99999999d",
-  "-5m",
-  "* * * * * * *",
-  "Mars/Olympus",
-  -1,
-  0,
-  1.5,
-  1e9,
-  2 ** 31,
-  2 ** 53,
-  -(2 ** 53),
-  1e308,
-  [],
-  Array.from({ length: 1_001 }, () => "a"),
-];
-
-/** Values of another type than the schema's. */
-export const others: readonly unknown[] = [null, true, 7, "text", [], {}, [[]], { a: { b: 1 } }, ["a", 1]];
-
-const depthLimit = 5;
-
-/** Values that fit the schema, as far as the schema is precise. */
-export function fitting(node: SchemaNode, name = "", depth = 0): fc.Arbitrary<unknown> {
-  const schema = resolved(node);
-  const good = right[name];
-  if (good !== undefined && good.length > 0) return fc.constantFrom(...good);
-  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (schema.const !== undefined) return fc.constant(schema.const);
-  const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return fc.oneof(...choices.map((one) => fitting(one, name, depth + 1)));
-  if (schema.properties !== undefined) return fittingObject(schema, depth);
-  const type = typeof schema.type === "string" ? schema.type : schema.type?.[0];
-  if (type === "array") {
-    const item = depth > depthLimit ? fc.constant("a") : fitting(schema.items ?? {}, "", depth + 1);
-    return fc.array(item, { minLength: 1, maxLength: 2 });
-  }
-  if (type === "integer" || type === "number") {
-    return fc.constantFrom(schema.minimum ?? 1, Math.min(schema.maximum ?? 3, 3));
-  }
-  if (type === "boolean") return fc.boolean();
-  if (type === "object") return fc.constant({});
-  const examples = schema.examples ?? [];
-  return fc.constantFrom(...(examples.length > 0 ? examples : ["a", "echo"]));
+/** How values are drawn for one request. */
+export interface Draw {
+  /** A value of an existing thing, for texts that name one; null: none is known. */
+  readonly existing: (schema: SchemaNode) => string | null;
+  /** The call waits as long as its durations say, so they are short. */
+  readonly isShort: boolean;
 }
 
-function fittingObject({ properties = {}, required = [] }: SchemaNode, depth: number): fc.Arbitrary<unknown> {
-  const optional = Object.keys(properties).filter((name) => !required.includes(name));
-  const most = depth > 1 ? 2 : 4;
-  return fc.subarray(optional, { maxLength: Math.min(most, optional.length) }).chain((chosen) => {
-    const names = [...required, ...(depth > depthLimit ? [] : chosen)];
-    return fc.record(Object.fromEntries(names.map((name) => [name, fitting(properties[name] ?? {}, name, depth + 1)])));
+const maxDepth = 6;
+
+export function typeOf({ type }: SchemaNode): string | undefined {
+  return typeof type === "string" ? type : type?.[0];
+}
+
+/** Values that are valid by the document, rules between members included. */
+export function valid(schema: SchemaNode, draw: Draw, depth = 0): fc.Arbitrary<unknown> {
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  switch (typeOf(schema)) {
+    case "string":
+      return text(schema, draw);
+    case "integer":
+      return fc.integer(range(schema, draw));
+    case "number":
+      return fc.double({ ...range(schema, draw), noNaN: true, noDefaultInfinity: true });
+    case "boolean":
+      return fc.boolean();
+    case "array":
+      return list(schema, draw, depth);
+    case "object":
+      return schema.properties === undefined ? record(schema, draw, depth) : object(schema, draw, depth);
+    default:
+      return anything;
+  }
+}
+
+/** JSON that can be stored: no NUL, no halves of surrogate pairs, no numbers that lose digits. */
+const anything = fc.constantFrom<unknown>(null, 0, "text", true, [1, "x", null], { a: { b: [1.5] } }, {});
+
+function range({ minimum = 0, maximum = 1_000_000 }: SchemaNode, { isShort }: Draw): { min: number; max: number } {
+  return { min: minimum, max: Math.max(minimum, Math.min(maximum, isShort ? 5 : maximum)) };
+}
+
+function text(schema: SchemaNode, draw: Draw): fc.Arbitrary<string> {
+  if (draw.isShort && schema.format === "carillon-duration" && schema["x-minimum-duration"] === undefined)
+    return fc.constantFrom("0s", "1ms", "5ms");
+  const name = draw.existing(schema);
+  const drawn = rightText(schema);
+  return name === null ? drawn : fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, drawn);
+}
+
+function list(schema: SchemaNode, draw: Draw, depth: number): fc.Arbitrary<unknown> {
+  const { items = {}, minItems = 0, maxItems = 3 } = schema;
+  const most = Math.min(maxItems, Math.max(minItems, depth > maxDepth ? 1 : 2));
+  const drawn = fc.array(valid(items, draw, depth + 1), { minLength: minItems, maxLength: most });
+  return bounded(drawn, (value) => isValid(schema, value));
+}
+
+function record(schema: SchemaNode, draw: Draw, depth: number): fc.Arbitrary<unknown> {
+  const { propertyNames = { type: "string" }, additionalProperties } = schema;
+  const member = typeof additionalProperties === "object" ? valid(additionalProperties, draw, depth + 1) : anything;
+  const names = rightText({ type: "string", ...propertyNames });
+  return fc.dictionary(names, member, { maxKeys: 2, noNullPrototype: true });
+}
+
+/** The members that one of the alternatives of a schema needs. */
+function branches({ oneOf, anyOf, required = [] }: SchemaNode): (readonly string[])[] {
+  const alternatives = [...(oneOf ?? []), ...(anyOf ?? [])].map((one) => one.required ?? []);
+  return (alternatives.length === 0 ? [[]] : alternatives).map((more) => [...required, ...more]);
+}
+
+const maxTries = 200;
+
+function object(schema: SchemaNode, draw: Draw, depth: number): fc.Arbitrary<unknown> {
+  const { properties = {} } = schema;
+  const names = Object.keys(properties).filter((name) => properties[name] !== false);
+  const most = depth === 0 ? 4 : depth < 3 ? 2 : 1;
+  const drawn = fc
+    .tuple(fc.constantFrom(...branches(schema)), fc.subarray(names, { maxLength: Math.min(most, names.length) }))
+    .chain(([needed, chosen]) => {
+      const waiting = draw.isShort ? names.filter((name) => name === "wait_ms") : [];
+      const members = [...new Set([...needed, ...chosen, ...waiting])].map((name) => {
+        const property = properties[name];
+        return [name, property === undefined || property === false ? anything : valid(property, draw, depth + 1)] as const;
+      });
+      return fc.record(Object.fromEntries(members), { noNullPrototype: true });
+    });
+  return bounded(drawn, (value) => isValid(schema, value));
+}
+
+/** A filter that ends: a schema without values would otherwise be searched forever. */
+function bounded<Value>(drawn: fc.Arbitrary<Value>, isRight: (value: Value) => boolean): fc.Arbitrary<Value> {
+  let tries = 0;
+  return drawn.filter((value) => {
+    tries += 1;
+    if (isRight(value)) {
+      tries = 0;
+      return true;
+    }
+    if (tries > maxTries) throw new Error(`No valid value was found, the last one was ${JSON.stringify(value)}`);
+    return false;
   });
 }
