@@ -1,9 +1,10 @@
 import { errorCatalogue, type ErrorCode, namespaceNamePattern } from "@carillon/core";
-import type { TObject } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import { etagPattern, idempotencyKeyPattern, limits } from "../bounds.js";
 import { textFormats } from "../formats.js";
 import { type Answer, errorsOf, type Operation, quotaClassOf, takesIdempotencyKey } from "../operation.js";
 import { operations } from "../operations.js";
+import { exampleOf } from "./example.js";
 import { Problem } from "../resources/problem.js";
 
 /** A response of the document. */
@@ -46,6 +47,7 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     tags: [operation.tag],
     summary: operation.summary,
     ...(description !== undefined && { description }),
+    ...(operation.aliases !== undefined && { "x-aliases": operation.aliases.map(({ path }) => path) }),
     "x-permission": operation.permission,
     "x-rate-class": operation.rateClass,
     ...(operation.waits === true && { "x-waits": true }),
@@ -60,16 +62,17 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...(streams ? [lastEventId] : []),
     ],
     ...(body !== undefined && {
-      requestBody: { required: !bodyOptional, content: bodyContent(operation, components.reference(body)) },
+      requestBody: { required: !bodyOptional, content: bodyContent(operation, body, components) },
     }),
     responses: responses(operation, components),
   };
 }
 
 /** A change is a merge patch (RFC 7396), which has a type of its own. */
-function bodyContent({ method }: Operation, schema: Json): Json {
+function bodyContent({ method }: Operation, body: TObject, components: SchemaComponents): Json {
+  const schema = components.reference(body);
   const types = method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
-  return Object.fromEntries(types.map((type) => [type, { schema }]));
+  return Object.fromEntries(types.map((type) => [type, { schema, example: jsonOf(exampleOf(body)) }]));
 }
 
 const namespace: Json = {
@@ -166,8 +169,14 @@ function responses(operation: Operation, components: SchemaComponents): Json {
 
 function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
   const { description, headers = {}, schema, contentType = "application/json" } = answer;
-  const content = schema === undefined ? {} : { [contentType]: { schema: components.reference(schema) } };
+  const content = schema === undefined ? {} : { [contentType]: mediaOf(answer, schema, components) };
   return { description, headers: headersOf(headers), content };
+}
+
+/** A text, such as the page of the documentation or a stream, has no example. */
+function mediaOf({ contentType }: Answer, schema: TSchema, components: SchemaComponents): Json {
+  const reference = components.reference(schema);
+  return contentType === undefined ? { schema: reference, example: jsonOf(exampleOf(schema)) } : { schema: reference };
 }
 
 function headersOf(headers: Readonly<Record<string, string>>): ResponseJson["headers"] {
@@ -269,6 +278,8 @@ export class SchemaComponents {
     }
   }
 }
+
+const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
 function plain(schema: object): Json {
   return JSON.parse(JSON.stringify(schema)) as Json;

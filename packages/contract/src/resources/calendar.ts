@@ -77,6 +77,7 @@ const CalendarDays = object(
 
 const Rules = Type.Array(CalendarDays, {
   minItems: 1,
+  examples: [[{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }]],
   maxItems: CALENDAR_LIMITS.rules,
   description: "The calendar contains the days of all rules",
 });

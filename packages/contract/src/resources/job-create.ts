@@ -128,7 +128,14 @@ const jobRequestFields = { ...jobFields, ...legacySpellings };
 
 export const JobCreate = object("JobCreate", jobRequestFields, {
   description: "task (or job_type) is required. Without a schedule the job runs once, immediately.",
-  examples: [{ task: "echo", payload: { hello: "world" } }],
+  examples: [
+    {
+      task: "echo",
+      key: "nightly-report",
+      payload: { hello: "world" },
+      schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" },
+    },
+  ],
   ...exactlyOne(["task", "job_type"]),
   ...jobRules,
 });

@@ -205,6 +205,7 @@ export const Schedule = object(
     anchor: Type.Optional(Timestamp),
   },
   {
+    examples: [{ cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" }],
     description:
       "The schedule in force: one of cron, every, at, manual, after. A delay is stored as the instant that it leads to",
   },

@@ -158,7 +158,7 @@ export const listJobs = {
   client: "jobs.list",
   summary: "List jobs, newest first",
   query: JobListQuery,
-  rules: [...filterRules, { code: "field_invalid", rule: "No other filter goes with key" }],
+  rules: [...filterRules, { code: "field_invalid", rule: "No other filter goes with key, and no total with status" }],
   ...singleAnswer(JobList, "One page", [...queryErrors, ...filterErrors, "page_token_invalid", ...storeErrors]),
 } as const satisfies Operation;
 

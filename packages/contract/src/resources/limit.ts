@@ -69,7 +69,10 @@ export const LimitPatch = object(
     description: "Members that are left out stay. The limit becomes fixed, unless fixed is false",
     examples: [{ limit: 5 }],
     "x-carillon-rules": [
-      { code: "limit_invalid", rule: "per and burst are only for a rate; an ordering key has no numbers to change" },
+      {
+        code: "limit_invalid",
+        rule: "per and burst are only for a rate; an ordering key and the limit of a queue do not change here",
+      },
     ],
   },
 );

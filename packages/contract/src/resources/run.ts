@@ -310,7 +310,7 @@ export const RunRef = Type.Object({ id: IdText("run") });
 
 /** Of a list with these filters. */
 export const filterRules: readonly Rule[] = [
-  { code: "field_invalid", rule: "owner and user_id mean the same: only one of them is given" },
+  { code: "field_invalid", rule: "owner and user_id mean the same, so they have the same value" },
 ];
 
 const reads = { method: "GET", tag: "Runs", permission: "runs:read", rateClass: "read" } as const;

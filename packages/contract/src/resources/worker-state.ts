@@ -80,6 +80,9 @@ export const StateRequest = object(
   },
   {
     description: "State that a handler stores or loads",
+    examples: [
+      { run_id: "run_01k9zq3v5e0r8t2b7n4m6x1c9d", fence: 1, kind: "progress", number: 1, fraction: 0.5, text: "half" },
+    ],
     allOf: Object.entries(neededFields).map(([kind, required]) => ifOneOf("kind", [kind], { required })),
   },
 );

@@ -19,7 +19,8 @@ import {
   Quotas,
   securityHeaders,
 } from "./http/admission.js";
-import { docsStyle } from "./http/docs-page.js";
+import { docsScript } from "./http/docs/script.js";
+import { docsStyle } from "./http/docs/style.js";
 import { answerBrokenRequest, noSuchAddress, problemType, toProblem } from "./http/errors.js";
 import { type ApiMetrics, type ApiOptions, type Handlers, noTracing, type Replays } from "./http/handler.js";
 import { registerOperations } from "./http/routes.js";
@@ -79,6 +80,9 @@ export function createApi(options: ApiOptions): Api {
   });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
     reply.type("text/css; charset=utf-8").send(docsStyle),
+  );
+  app.get("/docs/script.js", { config: { probe: true } }, (_request, reply) =>
+    reply.type("text/javascript; charset=utf-8").send(docsScript),
   );
   // For a person who opens the address that a node prints.
   app.get("/", { config: { probe: true } }, (_request, reply) => reply.redirect("/docs"));

@@ -68,14 +68,15 @@ export function runFilter(query: RunListQuery, jobId?: string): RunFilter | unde
   const { status, job_id: jobText, worker_id: workerText, trigger } = query;
   const job = jobId ?? (jobText === undefined ? undefined : parsed("?job_id", () => parseId("job", jobText)));
   const workerId = workerText === undefined ? undefined : workerIdOf(workerText);
-  if (workerId === null) return undefined;
-  return {
+  const filter: RunFilter = {
     ...(status !== undefined && { status: parsed("?status", () => parseStatusFilter(status)) }),
     ...sharedFilter(query),
     ...(job !== undefined && { jobId: job }),
-    ...(workerId !== undefined && { workerId }),
+    ...(workerId && { workerId }),
     ...(trigger !== undefined && { trigger }),
   };
+  // Only now: a wrong filter is refused, also beside such a worker.
+  return workerId === null ? undefined : filter;
 }
 
 /** Null for a text that is not an id: callers of other systems may name workers differently, and get an empty list. */

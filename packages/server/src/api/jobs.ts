@@ -82,12 +82,12 @@ export function jobHandlers(options: ApiOptions) {
       return batchResponse(outcomes, call.requestId);
     },
     async listJobs({ query, namespace }) {
+      const filter = jobFilter(query);
       const keys = keysOf(query);
       if (keys !== null) {
         const jobs = await engine.jobs.byKeys(namespace, keys);
         return ok({ jobs: jobs.map(toJobJson), next_page_token: null });
       }
-      const filter = jobFilter(query);
       const list = ["jobs", namespace, filter, ...orderOf(query)];
       if (query.total !== undefined) refuseTotalWithStatus(query);
       const page = await engine.jobs.list(namespace, filter, pageRequest(query, list));

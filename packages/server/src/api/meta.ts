@@ -1,7 +1,8 @@
 import { type Cluster, type ClusterShards, openApiDocument } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ClusterView, ShardView } from "@carillon/engine";
-import { docsPage } from "./http/docs-page.js";
+import { securityHeaders } from "./http/admission.js";
+import { docsPage } from "./http/docs/page.js";
 import { type ApiOptions, handlers, ok, timestamp } from "./http/handler.js";
 
 export function metaHandlers({ health, metrics, version }: ApiOptions) {
@@ -24,7 +25,12 @@ export function metaHandlers({ health, metrics, version }: ApiOptions) {
     },
     getVersion: () => ok({ name: "carillon", version, api: "v1", node: process.version }),
     getOpenApi: () => ok(document()),
-    getDocs: () => ({ status: 200, body: page(), contentType: "text/html; charset=utf-8" }),
+    getDocs: ({ origin }) => ({
+      status: 200,
+      body: page()(origin),
+      contentType: "text/html; charset=utf-8",
+      headers: { "Content-Security-Policy": `${securityHeaders["Content-Security-Policy"]}; script-src 'self'` },
+    }),
   });
 }
 

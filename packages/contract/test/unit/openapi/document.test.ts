@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
+import { Compile } from "typebox/compile";
+import { exampleOf } from "../../../src/openapi/example.js";
 import { openApiDocument, SchemaComponents } from "../../../src/openapi/document.js";
-import { type Operation, takesIdempotencyKey } from "../../../src/operation.js";
+import { type Answer, type Operation, takesIdempotencyKey } from "../../../src/operation.js";
 import { operations } from "../../../src/operations.js";
 import { errorCodes } from "../../../src/resources/problem.js";
 
@@ -53,6 +55,23 @@ describe("the OpenAPI document", () => {
     expect(() => components.reference({ title: "Thing", type: "number" })).toThrow(
       "Two different schemas have the title Thing.",
     );
+  });
+});
+
+describe("examples in the document", () => {
+  const bodies = declared.flatMap(([id, { body, bodyOptional }]) =>
+    body === undefined || bodyOptional === true ? [] : [[id, body] as const],
+  );
+  const answers = declared.flatMap(([id, operation]) =>
+    Object.entries(operation.answers).flatMap(([status, { schema, contentType }]: [string, Answer]) =>
+      schema === undefined || contentType !== undefined ? [] : [[`${id} ${status}`, schema] as const],
+    ),
+  );
+
+  it.each([...bodies, ...answers])("the example of %s fits its schema", (_name, schema) => {
+    const validator = Compile(schema);
+    const example = exampleOf(schema);
+    expect(validator.Errors(example).map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual([]);
   });
 });
 

@@ -35,6 +35,8 @@ export interface Call<Op extends Operation> {
   /** The version that If-Match requires. */
   readonly ifVersion?: number;
   readonly requestId: string;
+  /** The address under which the caller reached the server, such as http://127.0.0.1:8023. */
+  readonly origin: string;
   /** The caller's trace context; absent when the call is not traced. */
   readonly trace?: TraceContext;
   /** Stored with what the call creates; present only with an Idempotency-Key. */

@@ -12,7 +12,6 @@ import {
 import { CarillonError, parseTraceParent } from "@carillon/core";
 import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { TObject } from "typebox";
 import { withTimeout } from "../../timeout.js";
 import type { BudgetName, Ticket } from "./admission.js";
 import {
@@ -294,7 +293,7 @@ function callOf(
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
   const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
   if (operation.body === undefined) refuseBody(request.body);
-  else if (request.body === undefined && operation.bodyOptional !== true) throw missingBody(operation.body);
+  else if (operation.method === "PATCH" && request.body === undefined) throw missingChanges(operation.body);
   return {
     params: request.params as Call<Operation>["params"],
     query,
@@ -304,6 +303,7 @@ function callOf(
     ...(ifVersion !== undefined && { ifVersion }),
     ...(operation.streams === true && lastEventIdOf(request)),
     requestId: request.id,
+    origin: `${request.protocol}://${request.host}`,
     legacySpelling,
   };
 }
@@ -328,9 +328,10 @@ function refuseBody(body: unknown): void {
   throw new CarillonError("field_invalid", "This call takes no body; leave it out.");
 }
 
-function missingBody({ examples }: TObject & { readonly examples?: readonly unknown[] }): CarillonError {
-  const such = examples === undefined ? "" : ` such as ${JSON.stringify(examples[0])}`;
-  return new CarillonError("field_missing", `This call needs a body: a JSON object${such}.`);
+/** An empty object changes nothing; a call without a body has lost it on the way. */
+function missingChanges({ properties }: NonNullable<Operation["body"]>): CarillonError {
+  const detail = `The body is missing. Send a JSON object with what is to change: ${Object.keys(properties).join(", ")}.`;
+  return new CarillonError("field_invalid", detail, { items: [{ pointer: "", code: "field_invalid", detail }] });
 }
 
 function send(reply: FastifyReply, response: ApiResponse): FastifyReply {

@@ -45,6 +45,8 @@ export interface DocumentedOperation {
   readonly parameters: readonly DocumentedParameter[];
   readonly body: SchemaNode | undefined;
   readonly bodyTypes: readonly string[];
+  /** The body that the document shows. */
+  readonly example: unknown;
   readonly isBodyRequired: boolean;
   /** The call waits for an event, as long as its parameters say. */
   readonly waits: boolean;
@@ -61,7 +63,7 @@ interface RawOperation {
   readonly parameters: readonly DocumentedParameter[];
   readonly requestBody?: {
     readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: SchemaNode }>>;
+    readonly content: Readonly<Record<string, { readonly schema: SchemaNode; readonly example?: unknown }>>;
   };
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
 }
@@ -110,10 +112,14 @@ export const documented: readonly DocumentedOperation[] = Object.entries(documen
         path,
         parameters: inlinedParameters,
         body,
+        example: Object.values(requestBody?.content ?? {})[0]?.example,
         bodyTypes: Object.keys(requestBody?.content ?? {}),
         isBodyRequired: requestBody?.required === true,
         waits: operation["x-waits"] === true,
-        ruleCodes: new Set([...ruleCodesIn([inlinedParameters, body]), ...ruleCodesIn({ "x-carillon-rules": operation["x-carillon-rules"] })]),
+        ruleCodes: new Set([
+          ...ruleCodesIn([inlinedParameters, body]),
+          ...ruleCodesIn({ "x-carillon-rules": operation["x-carillon-rules"] }),
+        ]),
         refusesUnknownParameters: operation["x-ignores-unknown-parameters"] !== true,
       };
     }),

@@ -40,7 +40,10 @@ interface ProblemBody {
 const stateStatuses = new Set([404, 409, 410, 412]);
 
 /** Why the answer to a request contradicts the document, or null. */
-function contradiction({ operation, fault }: DrawnRequest, { statusCode, body }: LightMyRequestResponse): string | null {
+function contradiction(
+  { operation, fault }: DrawnRequest,
+  { statusCode, body }: LightMyRequestResponse,
+): string | null {
   if (statusCode >= 500) return "the server failed";
   if (statusCode < 300) return fault === null ? null : acceptedFault(fault, body);
   const { code, errors } = JSON.parse(body) as ProblemBody;
@@ -50,7 +53,9 @@ function contradiction({ operation, fault }: DrawnRequest, { statusCode, body }:
     const unexplained = codes.filter((one) => !operation.ruleCodes.has(one));
     return unexplained.length === 0 ? null : `valid by the document, but refused with ${unexplained.join(", ")}`;
   }
-  return fault.pointer === null || errors.some((one) => isAt(one.pointer, fault)) ? null : `no error names ${fault.pointer}`;
+  return fault.pointer === null || errors.some((one) => isAt(one.pointer, fault))
+    ? null
+    : `no error names ${fault.pointer}`;
 }
 
 /** A fault in one item of a batch is in the result of the item. */
@@ -97,7 +102,18 @@ it(`answers ${requests} requests, valid and invalid, as its document says, and c
   if (requests < documented.length * roundsPerOperation) return;
   // Otherwise too few requests were valid or nearly valid, and the test would prove little.
   expect(documented.map(({ id }) => id).filter((id) => !accepted.has(id))).toEqual([]);
-  const kinds = ["type", "required", "range", "enum", "pattern", "format", "unknown", "rule", "query unknown", "path pattern"];
+  const kinds = [
+    "type",
+    "required",
+    "range",
+    "enum",
+    "pattern",
+    "format",
+    "unknown",
+    "rule",
+    "query unknown",
+    "path pattern",
+  ];
   expect(kinds.filter((kind) => !refusals.has(kind) && kind !== "path pattern")).toEqual([]);
 }, 3_600_000);
 

@@ -32,7 +32,9 @@ function* placesIn(place: Place): Generator<Place> {
         schema: schema.items ?? {},
         value: item,
         put: (other) => put(value.with(index, other)),
-        ...(schema["x-each-by-itself"] === true ? { itemOf: index } : place.itemOf !== undefined && { itemOf: place.itemOf }),
+        ...(schema["x-each-by-itself"] === true
+          ? { itemOf: index }
+          : place.itemOf !== undefined && { itemOf: place.itemOf }),
       });
   } else if (typeof value === "object" && value !== null) {
     for (const [name, member] of Object.entries(value)) {
@@ -70,7 +72,8 @@ function* faultsOf({ schema, value }: Place): Generator<Fault> {
   if (type !== undefined) {
     for (const other of otherTypes) if (!allowsType(schema, other)) yield { kind: "type", value: other };
   }
-  if (schema.enum !== undefined) yield { kind: "enum", value: typeof schema.enum[0] === "string" ? "nothing-such" : 4_711 };
+  if (schema.enum !== undefined)
+    yield { kind: "enum", value: typeof schema.enum[0] === "string" ? "nothing-such" : 4_711 };
   if (typeOf(schema) === "integer") yield { kind: "type", value: 1.5 };
   if (minimum !== undefined) yield { kind: "range", value: minimum - 1 };
   if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) yield { kind: "range", value: maximum + 1 };
@@ -80,13 +83,15 @@ function* faultsOf({ schema, value }: Place): Generator<Fault> {
     if ((minItems ?? 0) > 0) yield { kind: "range", value: [] };
     if (maxItems !== undefined && maxItems <= 1_000 && value.length > 0)
       yield { kind: "range", value: Array.from({ length: maxItems + 1 }, () => value[0]) };
-    if (items?.type !== undefined) yield { kind: "type", value: [...value, typeOf(items) === "number" ? "x" : 0.5], inside: `/${value.length}` };
+    if (items?.type !== undefined)
+      yield { kind: "type", value: [...value, typeOf(items) === "number" ? "x" : 0.5], inside: `/${value.length}` };
   } else if (typeof value === "object" && value !== null && properties !== undefined) {
     for (const name of required) {
       const { [name]: _, ...rest } = value as Record<string, unknown>;
       yield { kind: "required", value: rest, inside: `/${name}` };
     }
-    if (additionalProperties === false) yield { kind: "unknown", value: { ...value, surprise: 1 }, inside: "/surprise" };
+    if (additionalProperties === false)
+      yield { kind: "unknown", value: { ...value, surprise: 1 }, inside: "/surprise" };
     yield* ruleFaults(schema, value);
   }
 }
@@ -101,7 +106,8 @@ function* ruleFaults(schema: SchemaNode, value: object): Generator<Fault> {
     } else if (property !== false) {
       const [example = property.enum?.[0] ?? property.const ?? (typeOf(property) === "integer" ? 1 : undefined)] =
         property.examples ?? [];
-      if (example !== undefined && isValid(property, example)) yield { kind: "rule", value: { ...value, [name]: example } };
+      if (example !== undefined && isValid(property, example))
+        yield { kind: "rule", value: { ...value, [name]: example } };
     }
   }
 }
@@ -133,6 +139,7 @@ export function wrongParameters({ schema, in: place }: DocumentedParameter): { k
   if (typeOf(schema) !== "string") return [];
   // A path with an empty part is another address, and a header holds only printable ASCII.
   const isSendable = (text: string): boolean =>
-    place === "query" || (place === "path" ? text !== "" && text !== ".." : /^[!-~][ -~]*$/.test(text) && text.length < 4_000);
+    place === "query" ||
+    (place === "path" ? text !== "" && text !== ".." : /^[!-~][ -~]*$/.test(text) && text.length < 4_000);
   return wrongTexts(schema).filter(({ text }) => isSendable(text) && text.length < 4_000);
 }

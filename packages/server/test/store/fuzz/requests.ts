@@ -49,7 +49,11 @@ export class RequestSource {
   /** The same with one fault; null: the document refuses nothing here. */
   invalid(operation: DocumentedOperation): DrawnRequest | null {
     const drawn = this.#draw(operation);
-    const faulty = [...bodyFaults(operation, drawn), ...parameterFaults(operation, drawn), ...contentFaults(operation, drawn)];
+    const faulty = [
+      ...bodyFaults(operation, drawn),
+      ...parameterFaults(operation, drawn),
+      ...contentFaults(operation, drawn),
+    ];
     const kinds = [...new Set(faulty.map(({ fault }) => fault.kind))];
     const kind = kinds[this.#pick(kinds.length)];
     const among = faulty.filter(({ fault }) => fault.kind === kind);
@@ -100,7 +104,9 @@ const isWait = ({ name }: DocumentedParameter): boolean => name === "wait" || na
 
 function optionsOf(operation: DocumentedOperation, { path, query, headers, body }: Drawn): InjectOptions {
   const address = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
-  const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  const pairs = Object.entries(query).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
   const type = operation.bodyTypes[0] ?? "application/json";
   return {
     method: operation.method,

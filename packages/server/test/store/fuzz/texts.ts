@@ -57,7 +57,10 @@ const formats: Readonly<Record<string, FormatExamples>> = {
     right: () => fc.constantFrom("UTC", "Europe/Paris", "America/New_York", "Asia/Kolkata"),
     wrong: ["Mars/Olympus", "+02:00", "CEST"],
   },
-  cel: { right: () => fc.constantFrom("output.rows > 0", "status == 'succeeded'", "attempt < 3"), wrong: ["output.", "1 +"] },
+  cel: {
+    right: () => fc.constantFrom("output.rows > 0", "status == 'succeeded'", "attempt < 3"),
+    wrong: ["output.", "1 +"],
+  },
   template: {
     right: () => fc.constantFrom("customer:7", "all", "a-{{b}}"),
     wrong: ["{", "a}", "{env.HOME}", "{payload.constructor}"],
@@ -66,10 +69,16 @@ const formats: Readonly<Record<string, FormatExamples>> = {
     right: () => fc.constantFrom("team=a", "team in (a,b),!x", "a!=b,region notin (eu)"),
     wrong: ["=", "team=(", "a in b", ",", "-=1"],
   },
-  statuses: { right: () => fc.constantFrom("queued", "failed,CANCELLED", "pending"), wrong: ["dancing", ",", "queued,,failed"] },
+  statuses: {
+    right: () => fc.constantFrom("queued", "failed,CANCELLED", "pending"),
+    wrong: ["dancing", ",", "queued,,failed"],
+  },
   "event-types": { right: () => fc.constantFrom("run.failed", "job,run.created"), wrong: ["nothing", ","] },
   "page-token": { right: () => fc.constantFrom("MQ", "eyJhIjoxfQ"), wrong: [] },
-  uri: { right: () => fc.constantFrom("https://example.com/hooks", "http://example.org:8080/a?b=c"), wrong: ["ftp://a.b", "x"] },
+  uri: {
+    right: () => fc.constantFrom("https://example.com/hooks", "http://example.org:8080/a?b=c"),
+    wrong: ["ftp://a.b", "x"],
+  },
 };
 
 /** Formats that a pattern says in full. */
@@ -102,7 +111,10 @@ export function rightText(schema: SchemaNode): fc.Arbitrary<string> {
     throw new Error(`The format ${format} has no texts here.`);
   const fits = (text: string): boolean => text.length >= minLength && Array.from(text).length <= maxLength;
   if (known !== undefined) return known.right(schema).filter(fits);
-  const words = [...examples.filter((one) => typeof one === "string"), ...(pattern === undefined ? [] : samplesOf(pattern))];
+  const words = [
+    ...examples.filter((one) => typeof one === "string"),
+    ...(pattern === undefined ? [] : samplesOf(pattern)),
+  ];
   return words.length === 0 ? plain.filter(fits) : fc.constantFrom(...words.filter(fits));
 }
 

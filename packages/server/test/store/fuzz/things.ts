@@ -13,7 +13,7 @@ const names: Readonly<Record<string, string>> = {
   calendars: "weekend",
   "maintenance-windows": "nights",
   namespaces: "default",
-  limits: "lim_1",
+  limits: "lim_2",
 };
 
 /** Existing things, so that requests reach more than "not found". */
@@ -41,12 +41,6 @@ export class Things {
     await made("/v1/jobs/@nightly-report:backfill", { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" });
     await made("/v1/runs:bulk", { action: "cancel", filter: { task: "none" } });
     await made("/v1/callback-secret:rotate", {});
-    await this.#fail(api);
-  }
-
-  /** A dead letter with an error group, and the versions that a rollback needs. */
-  async #fail({ database }: RealApi): Promise<void> {
-    void database;
   }
 
   #keep(name: string, id: string | undefined): void {

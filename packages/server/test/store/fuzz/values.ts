@@ -85,7 +85,10 @@ function object(schema: SchemaNode, draw: Draw, depth: number): fc.Arbitrary<unk
       const waiting = draw.isShort ? names.filter((name) => name === "wait_ms") : [];
       const members = [...new Set([...needed, ...chosen, ...waiting])].map((name) => {
         const property = properties[name];
-        return [name, property === undefined || property === false ? anything : valid(property, draw, depth + 1)] as const;
+        return [
+          name,
+          property === undefined || property === false ? anything : valid(property, draw, depth + 1),
+        ] as const;
       });
       return fc.record(Object.fromEntries(members), { noNullPrototype: true });
     });

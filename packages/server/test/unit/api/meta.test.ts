@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { docsScript } from "../../../src/api/http/docs/script.js";
+import { docsStyle } from "../../../src/api/http/docs/style.js";
 import { apiUnderTest } from "./api-under-test.js";
 
 describe("probes", () => {
@@ -44,20 +46,47 @@ describe("node information", () => {
     });
   });
 
-  it("/docs needs no other host and no script", async () => {
+  it("/docs needs no other host, and no script or style inside the page", async () => {
     const api = apiUnderTest();
     const { body, headers } = await api.get("/docs");
-    expect(headers["content-security-policy"]).toMatch(/default-src 'none'.*style-src 'self'/);
-    expect(body).not.toMatch(/<script|style=|<(?:img|iframe|object)|(?:href|src)="(?![#/][^/])/);
-    expect(body).toContain("curl -sS -X POST http://127.0.0.1:8023/v1/jobs");
+    expect(headers["content-security-policy"]).toMatch(/default-src 'none'; style-src 'self';.*; script-src 'self'$/);
+    expect(body).not.toMatch(
+      /<script(?! src="\/docs\/script.js" defer><\/script>)|<style|style=| on\w+=|<(?:img|iframe|object)/,
+    );
+    expect(body).not.toMatch(/(?:href|src)="(?![#/][^/])/);
+    const typeOf = async (url: string) => (await api.get(url)).headers["content-type"];
     const [, style = ""] = /<link rel="stylesheet" href="([^"]+)"/.exec(body) ?? [];
-    expect((await api.get(style)).headers["content-type"]).toBe("text/css; charset=utf-8");
+    expect(await typeOf(style)).toBe("text/css; charset=utf-8");
+    expect(await typeOf("/docs/script.js")).toBe("text/javascript; charset=utf-8");
+    for (const text of [docsStyle, docsScript]) expect(text).not.toMatch(/https?:|@import|url\(|eval|innerHTML/);
+  });
+
+  it("/docs shows the address under which its reader reaches the server in every command", async () => {
+    const { body } = await apiUnderTest().get("/docs", { host: "jobs.example:8031" });
+    const commands = [...body.matchAll(/<b>curl<\/b> -sSN? (?:-X \w+ )?(http:\/\/[^/]+)\//g)].map(
+      ([, origin]) => origin,
+    );
+    expect(commands.length).toBeGreaterThan(90);
+    expect(new Set(commands)).toEqual(new Set(["http://jobs.example:8031"]));
+    const { body: strange } = await apiUnderTest().get("/docs", { host: 'x"><script>1</script>' });
+    expect(strange).not.toContain("<script>1");
+  });
+
+  it("/docs shows for each call its fields, its aliases, its further rules and an example answer", async () => {
+    const { body } = await apiUnderTest().get("/docs");
+    const [, section = ""] = /<section class="call" id="createJob">(.*?)<\/section>/s.exec(body) ?? [];
+    expect(section).toMatch(/Also at <code>\/jobs<\/code> <code>\/task<\/code>/);
+    expect(section).toMatch(/<code>priority<\/code> <span class="type">integer<\/span>.*?9 is most urgent.*?0 to 9/s);
+    expect(section).toContain("jitter is shorter than the shortest time between two fires");
+    expect(section).toMatch(/<span class="status">201<\/span> Example answer/);
+    const [, item = ""] = /<li data-words="([^"]+)"><a href="#createJob">/.exec(body) ?? [];
+    expect(item).toMatch(/\/task .*misfire/);
   });
 
   it("/ redirects to /docs, which groups the calls by tag", async () => {
     const api = apiUnderTest();
     expect(await api.get("/")).toMatchObject({ statusCode: 302, headers: { location: "/docs" } });
-    expect((await api.get("/docs")).body).toMatch(/<summary>Jobs<\/summary><ul>.*<summary>Runs<\/summary><ul>/);
+    expect((await api.get("/docs")).body).toMatch(/<summary>Jobs <small>.*<summary>Runs <small>/s);
   });
 
   it("/docs links only to its own sections and to other addresses of the node", async () => {
@@ -72,12 +101,15 @@ describe("node information", () => {
   it("/docs shows bodies that the calls accept", async () => {
     const api = apiUnderTest();
     const { body } = await api.get("/docs");
-    const lines = body.matchAll(/curl -sS -X (\w+) (\S+) \\\n {2}-H 'content-type: application\/json' -d '([^\n]+)'</g);
+    const text = body.replaceAll(/<\/?[bi]\b[^>]*>/g, "");
+    const lines = text.matchAll(
+      /curl -sS -X (\w+) http:\/\/[^/]+(\S+) \\\n {2}-H 'content-type: ([^']+)' \\\n {2}-d '([^']+)'</g,
+    );
     let shown = 0;
-    for (const [, method = "", url = "", json = ""] of lines) {
-      const request = { method: method as "POST", url: url.replace("http://127.0.0.1:8023", "") };
+    for (const [, method = "", url = "", type = "", json = ""] of lines) {
+      const request = { method: method as "POST", url };
       const payload = json.replaceAll("&quot;", '"');
-      const headers = { "content-type": "application/json" };
+      const headers = { "content-type": type };
       const { statusCode, body: answer } = await api.call({ ...request, headers, payload });
       expect([400, 415], `${method} ${url} ${payload}: ${answer}`).not.toContain(statusCode);
       shown += 1;
