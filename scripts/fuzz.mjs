@@ -1,5 +1,6 @@
-// Sends random requests to every operation of the API over a real database: `npm run fuzz -- --requests 20000 --seed 7`.
-// Exit code 1 if an answer has status 500 or contradicts the OpenAPI document, or if a refused request changes a row.
+// Sends requests from the OpenAPI document to every operation over a real database: `npm run fuzz -- --requests 20000 --seed 7`. Half of them
+// are valid by the document, and must be accepted or refused for the state of the server; the others have one fault, and must be refused with an
+// error at its place. Exit code 1 also if an answer does not fit its schema or has status 500, or if a refused request changes a row.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -23,8 +23,6 @@ export const textFormats = {
   "page-token": "A token from an earlier answer of the same list with the same filter",
 } as const;
 
-export type TextFormat = keyof typeof textFormats;
-
 /** Whether the reader of a text with this format checks it. */
 export function isReadByParser(format: string | undefined): boolean {
   return format !== undefined && Object.hasOwn(textFormats, format);

@@ -80,7 +80,7 @@ const maxDepth = 8;
 
 /** A value that fits the schema, from the examples that are declared beside its fields. Fields that may be left out are left out. */
 export function exampleOf(schema: TSchema): unknown {
-  return example(schema as Node, "", 0);
+  return example(schema, "", 0);
 }
 
 function example(node: Node, name: string, depth: number): unknown {

@@ -29,6 +29,6 @@ it.each(documented.flatMap((one) => (one.example === undefined ? [] : ([one] as 
       headers: { "content-type": bodyTypes[0] ?? "" },
       payload: JSON.stringify(example),
     });
-    expect(statusCode < 300 || byState.has(statusCode), body).toBe(true);
+    expect(statusCode < 300 || byState.has(statusCode) ? null : body).toBeNull();
   },
 );

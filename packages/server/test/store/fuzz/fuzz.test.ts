@@ -86,7 +86,7 @@ it(`answers ${requests} requests, valid and invalid, as its document says, and c
     const before = await api.mark();
     const response = await api.app.inject(request.options);
     const { method, url, payload = "" } = request.options;
-    const what = `${request.fault?.kind ?? "valid"} ${request.fault?.pointer ?? ""} ${method} ${String(url)} ${String(payload).slice(0, 400)}`;
+    const what = `${request.fault?.kind ?? "valid"} ${request.fault?.pointer ?? ""} ${method} ${url} ${payload.slice(0, 400)}`;
     const shown = (why: string) => `${why}: ${what}\n    ${response.statusCode} ${response.body.slice(0, 400)}`;
     faults.push(...api.violations.splice(0).map(shown));
     const why = contradiction(request, response);
@@ -97,7 +97,7 @@ it(`answers ${requests} requests, valid and invalid, as its document says, and c
       if (request.fault === null) count(accepted, request.operation.id);
     } else if (request.fault !== null && !stateStatuses.has(response.statusCode)) count(refusals, request.fault.kind);
   }
-  if (process.env["CARILLON_FUZZ_SHOW"] !== undefined) console.log(accepted, refusals);
+  if (process.env["CARILLON_FUZZ_REQUESTS"] !== undefined) console.log("accepted", accepted, "refused", refusals);
   expect(faults).toEqual([]);
   if (requests < documented.length * roundsPerOperation) return;
   // Otherwise too few requests were valid or nearly valid, and the test would prove little.

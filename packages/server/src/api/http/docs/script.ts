@@ -43,12 +43,17 @@ document.addEventListener("keydown", (event) => {
 menu.addEventListener("click", () => open(!nav.classList.contains("open")));
 nav.addEventListener("click", (event) => { if (event.target.closest("a")) open(false); });
 
+document.addEventListener("animationend", ({ target }) => {
+  target.classList.remove("copied");
+  target.textContent = "Copy";
+});
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest(".copy");
   if (button === null) return;
   await navigator.clipboard.writeText(button.closest(".panel").querySelector("code").textContent);
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  button.classList.add("copied");
 });
 
 const seen = new IntersectionObserver((entries) => {

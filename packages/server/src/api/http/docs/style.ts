@@ -109,6 +109,8 @@ a.note { color: var(--link); }
 .answer > summary { list-style: none; }
 .panel .status, .answer .status { color: #5fd38d; }
 .copy { margin-left: auto; padding: 0 0.5rem; color: var(--panel-ink); border-color: var(--panel-line); font-size: 0.78rem; }
+.copied { animation: copied 1.5s; }
+@keyframes copied { from { background: var(--panel-line); } to { background: transparent; } }
 pre { margin: 0; padding: 0.8rem 0.9rem; max-height: 32rem; overflow: auto; font-size: 0.8125rem; line-height: 1.55; }
 pre code { font-size: 1em; overflow-wrap: normal; }
 pre i { font-style: normal; }
