@@ -5,6 +5,7 @@ import { textFormats } from "../formats.js";
 import { type Answer, errorsOf, type Operation, quotaClassOf, takesIdempotencyKey } from "../operation.js";
 import { operations } from "../operations.js";
 import { exampleOf } from "./example.js";
+import { tags } from "./tags.js";
 import { Problem } from "../resources/problem.js";
 
 /** A response of the document. */
@@ -33,11 +34,17 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(declared.map(([, operation]) => operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(declared.map(([, operation]) => operation.tag))].map(describeTag),
     paths,
     components: { schemas: components.toJson(), headers: quotaHeaders },
     "x-carillon-formats": textFormats,
   };
+}
+
+function describeTag(name: string): Json {
+  const tag = tags[name];
+  if (tag === undefined) throw new Error(`The tag ${name} has no description.`);
+  return { name, description: tag.description, "x-guide": tag.guide };
 }
 
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {

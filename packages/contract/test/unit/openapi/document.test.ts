@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { Compile } from "typebox/compile";
@@ -56,6 +56,18 @@ describe("the OpenAPI document", () => {
       "Two different schemas have the title Thing.",
     );
   });
+});
+
+describe("tags of the document", () => {
+  const listed = openApiDocument("0")["tags"] as readonly { name: string; description: string; "x-guide": string }[];
+
+  it.each(listed.map((tag) => [tag.name, tag] as const))(
+    "the tag %s has a description and an existing guide",
+    (_, tag) => {
+      expect(tag.description).toMatch(/^[A-Z].*\.$/);
+      expect(existsSync(new URL(tag["x-guide"], root))).toBe(true);
+    },
+  );
 });
 
 describe("examples in the document", () => {

@@ -26,6 +26,7 @@ function render(document: JsonMap): string {
   );
   const schemas = mapOf(mapOf(document["components"])["schemas"]);
   const groups = byTag(operations);
+  const tags = new Map(listOf(document["tags"]).map((one) => [text(mapOf(one)["name"]), mapOf(one)]));
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Carillon API</title>',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -40,7 +41,7 @@ function render(document: JsonMap): string {
     '<a class="all" href="#formats">Formats of texts</a><a class="all" href="#schemas">All schemas</a></nav>',
     `<main id="top">${intro()}`,
     '<div id="calls">',
-    ...groups.map((group) => groupSections(group, schemas)),
+    ...groups.map((group) => groupSections(group, schemas, tags)),
     "</div>",
     formatSection(mapOf(document["x-carillon-formats"])),
     '<section id="schemas"><h2>Schemas</h2></section>',
@@ -120,15 +121,18 @@ function fieldNames(operation: JsonMap, schemas: JsonMap): readonly Json[] {
   return [...parameters, ...Object.keys(mapOf(mapOf(schemas[body ?? ""])["properties"]))];
 }
 
-function groupSections([tag, operations]: Group, schemas: JsonMap): string {
-  return `<h2 class="tag" id="${idOfTag(tag)}">${tag}</h2>\n${operations.map((one) => operationSection(one, schemas)).join("\n")}`;
+function groupSections([tag, operations]: Group, schemas: JsonMap, tags: ReadonlyMap<string, JsonMap>): string {
+  const { description, "x-guide": guide } = tags.get(tag) ?? {};
+  const about = `<p class="lead">${text(description)} <span>Guide ${code(text(guide))}</span></p>`;
+  return `<h2 class="tag" id="${idOfTag(tag)}">${tag}</h2>${about}\n${operations.map((one) => operationSection(one, schemas)).join("\n")}`;
 }
 
 function operationSection(listed: Listed, schemas: JsonMap): string {
   const { path, method, operation } = listed;
   const id = text(operation["operationId"]);
   const answers = Object.entries(mapOf(operation["responses"]));
-  const isProblem = ([status]: [string, Json]): boolean => Number(status) >= 400 && status !== "503";
+  const isProblem = ([, answer]: [string, Json]): boolean =>
+    Object.keys(mapOf(mapOf(answer)["content"])).join() === "application/problem+json";
   return [
     `<section class="call" id="${id}"><div class="text"><h3><a href="#${id}">${text(operation["summary"])}</a></h3>`,
     `<p class="address">${methodMark(method)} <code>${pathMarks(path)}</code></p>`,

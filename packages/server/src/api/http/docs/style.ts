@@ -61,6 +61,8 @@ main { min-width: 0; padding: 0 1.25rem 4rem; }
 h1 { margin: 0 0 0.5rem; font-size: 2rem; line-height: 1.2; letter-spacing: -0.02em; }
 h2 { margin: 0 0 1rem; font-size: 1.375rem; letter-spacing: -0.01em; }
 h2.tag { margin: 0; padding: 3rem 0 0.5rem; font-size: 1.5rem; }
+.lead { color: var(--soft); }
+.lead span { white-space: nowrap; }
 h3 { margin: 0 0 0.5rem; font-size: 1.125rem; line-height: 1.35; overflow-wrap: anywhere; }
 h3 a { color: inherit; }
 h4 { margin: 1.5rem 0 0.25rem; font-size: 0.8125rem; font-weight: 600; color: var(--soft); text-transform: uppercase; letter-spacing: 0.05em; }
