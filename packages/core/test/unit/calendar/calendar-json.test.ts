@@ -58,7 +58,10 @@ describe("a calendar's JSON", () => {
     [[{ weekdays: ["SA"] }], '/rules/0/weekdays/0: "SA" is not a weekday: use SUN, MON, TUE, WED, THU, FRI, SAT'],
     [[{ weekdays: [] }], "/rules/0/weekdays: Weekdays are a list"],
     [[{ dates: [] }], "/rules/0/dates: Dates are a list of 1 to 10000 dates"],
-    [[{ weekday: ["SAT"] }], "/rules/0: A rule is an object with exactly one of weekdays, dates, holidays, icalendar"],
+    [
+      [{ weekday: ["SAT"] }],
+      '/rules/0/weekday: Field "weekday" does not exist; use weekdays, dates, holidays, icalendar',
+    ],
     [[{ weekdays: ["SAT"], dates: ["01-01"] }], "/rules/0: A rule is an object with exactly one of"],
     [["SAT"], "/rules/0: A rule is an object"],
     [[], "/rules: Rules are a list of 1 to 100 rules"],

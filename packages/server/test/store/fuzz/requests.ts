@@ -73,8 +73,8 @@ export class RequestSource {
 
   #sample<Value>(drawn: fc.Arbitrary<Value>): Value {
     this.#seed = (this.#seed + 0x9e3779b1) | 0;
-    const [value] = fc.sample(drawn, { numRuns: 1, seed: this.#seed });
-    return value as Value;
+    for (const value of fc.sample(drawn, { numRuns: 1, seed: this.#seed })) return value;
+    throw new Error("No value was drawn.");
   }
 
   #draw(operation: DocumentedOperation): Drawn {
