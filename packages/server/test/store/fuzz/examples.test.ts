@@ -8,8 +8,8 @@ const things = new Things();
 
 beforeAll(async () => {
   api = await realApi();
-  await api.rest();
   await things.make(api);
+  await api.rest();
 }, 60_000);
 afterAll(() => api.close());
 

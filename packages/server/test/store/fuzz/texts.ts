@@ -12,7 +12,7 @@ const pad = (value: number, length = 2): string => String(value).padStart(length
 /** Near times and far ones: a time that must lie in the future is right in most cases. */
 const instant = fc
   .record({
-    year: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 2_031, max: 2_099 }) }, fc.constant(1_999)),
+    year: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 2_031, max: 2_099 }) }, fc.constant(2_026)),
     month: fc.integer({ min: 1, max: 12 }),
     day: fc.integer({ min: 1, max: 28 }),
     hour: fc.integer({ min: 0, max: 23 }),

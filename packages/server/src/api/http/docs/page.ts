@@ -62,7 +62,7 @@ function intro(): string {
     ],
     [
       "Repeats",
-      "Send an <code>Idempotency-Key</code> with a POST: the same request with the same key is done once and answered alike for 24 hours.",
+      "Send an <code>Idempotency-Key</code> with a POST: the same request with the same key is done once and gets the same answer for 24 hours.",
     ],
     [
       "Changes",
