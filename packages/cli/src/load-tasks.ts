@@ -5,15 +5,20 @@ import { pathToFileURL } from "node:url";
 import { systemSoon } from "@carillon/core";
 import { type Task, type TaskDefinition, workerTask } from "@carillon/worker";
 import { CliError, ExitCode, usageError } from "./exit-codes.js";
+import { type ImportedFile, importedFile, traceImports } from "./import-trace.js";
+import { describeLoadError, fileOfLoadError, ParseFailures } from "./load-error.js";
+
+/** Called for each file that the module imports, itself included. */
+type OnImport = (file: ImportedFile) => void;
 
 /**
  * The tasks that a module exports: what `task()` made, and every other export that has a name and a function `run`, singly, in a
  * list or in an object, the default export included.
  */
-export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
+export async function loadTasks(entry: string, cwd: string, onImport?: OnImport): Promise<Task[]> {
   const path = tasksPath(entry, cwd);
   if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
-  const tasks = tasksIn(await importModule(path));
+  const tasks = tasksIn(await importModule(path, onImport));
   if (tasks.length === 0) {
     throw usageError(
       `${path} exports no tasks. A task is an object with a name and a function run, such as\n` +
@@ -31,12 +36,20 @@ export function tasksPath(entry: string, cwd: string): string {
   return path;
 }
 
-async function importModule(path: string): Promise<object> {
+async function importModule(path: string, onImport: OnImport | undefined): Promise<object> {
+  const failures = new ParseFailures();
+  const reportRest = onImport && traceImports(path, onImport);
   try {
     return (await import(pathToFileURL(path).href)) as object;
   } catch (error) {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error });
+    const faulty = onImport && fileOfLoadError(error, failures.file);
+    if (faulty) onImport?.(importedFile(faulty));
+    throw new CliError(ExitCode.config, `${path} cannot be loaded: ${describeLoadError(error, failures.file)}`, {
+      cause: error,
+    });
+  } finally {
+    failures.close();
+    reportRest?.();
   }
 }
 

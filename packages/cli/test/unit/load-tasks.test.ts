@@ -43,7 +43,7 @@ describe("the tasks of a module", () => {
   it.each([
     ["no tasks", "export const a = { name: 'a' };", 2, /exports no tasks/],
     ["two of one name", `export const a = ${task("x")}; export const b = ${task("x")};`, 2, /two tasks named "x"/],
-    ["an error of its own", "throw new Error('no key');", 1, /cannot be loaded: Error: no key/],
+    ["an error of its own", "throw new Error('no key');", 78, /cannot be loaded: Error: no key/],
   ])("a module with %s ends the command", async (_kind, source, exitCode, message) => {
     await expect(load(source)).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
