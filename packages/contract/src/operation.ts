@@ -20,6 +20,7 @@ export type Permission =
   | "limits:write"
   | "webhooks:read"
   | "webhooks:write"
+  | "mails:read"
   | "workers:read"
   | "workers:write"
   | "workers:serve";

@@ -45,7 +45,8 @@ export type {
   TaskReference,
   WorkerSettings,
 } from "./sdk/app.js";
-export { carillon, RemoteApp, serverFromEnvironment } from "./sdk/carillon.js";
+export { carillon, RemoteApp, serverFromEnvironment, serverOfFolder } from "./sdk/carillon.js";
+export { announceServer, answersAs, type LocalServer, type LocalServers, localServers } from "./sdk/local-server.js";
 export { jobRequest, payloadJson, runRequest, wireDefaults } from "./sdk/requests.js";
 export { LogThrottle } from "./sdk/stderr-reporter.js";
 export {

@@ -1,6 +1,6 @@
 import type { ClientOptions } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
-import { RemoteApp, serverFromEnvironment } from "@carillon/worker";
+import { RemoteApp, serverFromEnvironment, serverOfFolder } from "@carillon/worker";
 import { LibraryApp } from "./library-app.js";
 import type { LibraryOptions } from "./library-options.js";
 
@@ -38,8 +38,10 @@ function fromEnvironment(): ClientOptions | LibraryOptions {
   if (server !== null) return server;
   const { CARILLON_DATABASE_URL: databaseUrl } = process.env;
   if (databaseUrl) return { databaseUrl };
+  const local = serverOfFolder();
+  if (local !== null) return local;
   throw new CarillonError(
     "config_invalid",
-    "Give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL.",
+    "Give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL, or start carillon dev in this folder.",
   );
 }
