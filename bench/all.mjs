@@ -4,7 +4,7 @@
 // are printed and not written: such a run only checks that the benchmarks work.
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { describeMachine, printTable } from "./report.mjs";
+import { describeMachine, printTable, readOptions } from "./report.mjs";
 import { drawOverview } from "./overview.mjs";
 
 const folder = new URL("results/", import.meta.url);
@@ -20,25 +20,23 @@ const benchmarks = [
   "schedules",
   "search",
 ];
-const quick = process.argv.includes("--quick");
-const valueOf = (option) => {
-  const index = process.argv.indexOf(option);
-  return index === -1 ? null : (process.argv[index + 1] ?? "");
-};
-const cases = valueOf("--cases");
+const {
+  quick,
+  json,
+  only = benchmarks,
+  cases = null,
+  rounds = null,
+  systems = null,
+} = readOptions("bench", {
+  only: { value: "LIST", choices: benchmarks, doc: "these benchmarks" },
+  cases: { value: "CASES", doc: "the option --only of the benchmark itself" },
+  rounds: { value: "COUNT", doc: "its option --rounds" },
+  systems: { value: "SYSTEMS", doc: "its option --systems" },
+});
 /** Options for the benchmark itself. */
-const forwardedOptions = [
-  ["--only", cases],
-  ["--rounds", valueOf("--rounds")],
-  ["--systems", valueOf("--systems")],
-].flatMap(([option, value]) => (value === null ? [] : [option, value]));
-const at = process.argv.indexOf("--only");
-const only = at === -1 ? benchmarks : (process.argv[at + 1] ?? "").split(",");
-const unknown = only.filter((name) => !benchmarks.includes(name));
-if (unknown.length > 0) {
-  console.error(`no benchmark ${unknown.join(", ")}; there are ${benchmarks.join(", ")}`);
-  process.exit(2);
-}
+const forwardedOptions = Object.entries({ "--only": cases, "--rounds": rounds, "--systems": systems }).flatMap(
+  ([option, value]) => (value === null ? [] : [option, String(value)]),
+);
 
 /** Runs one benchmark and returns the report that it prints as JSON. Its progress is printed to stderr. */
 async function run(name) {
@@ -68,7 +66,7 @@ for (const name of only) {
 if (!quick) await writeFile(new URL("overview.svg", folder), drawOverview(await storedReports()));
 
 const combined = { machine: describeMachine(), results: reports.flatMap((report) => report.results) };
-if (process.argv.includes("--json")) console.log(JSON.stringify(combined));
+if (json) console.log(JSON.stringify(combined));
 else printTable(combined);
 process.exitCode = combined.results.some((result) => result.met === false) ? 1 : 0;
 

@@ -9,19 +9,16 @@ import { parseArgs } from "node:util";
 import { median, say } from "./report.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
+const usage =
+  "usage: npm run bench:compare -- FOLDER BENCH [--turns N] [--tolerance PERCENT] [-- options of the benchmark]";
 const [own, passedOn] = splitAt(process.argv.slice(2), "--");
-const { values, positionals } = parseArgs({
-  args: own,
-  allowPositionals: true,
-  options: { turns: { type: "string", default: "3" }, tolerance: { type: "string", default: "3" } },
-});
-const [other, bench] = positionals;
-if (other === undefined || bench === undefined) {
-  console.error(
-    "usage: npm run bench:compare -- FOLDER BENCH [--turns N] [--tolerance PERCENT] [-- options of the benchmark]",
-  );
-  process.exit(64);
+if (own.includes("--help") || own.includes("-h")) {
+  console.log(usage);
+  process.exit(0);
 }
+const { values, positionals } = ownOptions();
+const [other, bench] = positionals;
+if (other === undefined || bench === undefined) refuse("FOLDER and BENCH are missing.");
 
 /** Figures by case and metric, one for each turn. */
 const before = new Map();
@@ -35,6 +32,20 @@ for (let turn = 1; turn <= Number(values.turns); turn += 1) {
   say(`turn ${turn} of ${values.turns} is done`);
 }
 process.exitCode = printComparison() ? 1 : 0;
+
+function ownOptions() {
+  const options = { turns: { type: "string", default: "3" }, tolerance: { type: "string", default: "3" } };
+  try {
+    return parseArgs({ args: own, allowPositionals: true, options });
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+function refuse(reason) {
+  console.error(`${reason}\n${usage}`);
+  process.exit(64);
+}
 
 function measure(folder, figures) {
   const args = [`bench/${bench}/bench.mjs`, "--json", ...passedOn];

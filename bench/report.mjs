@@ -1,4 +1,5 @@
 import { availableParallelism, cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
 
 export function describeMachine() {
   return {
@@ -44,4 +45,55 @@ export function median(values) {
 /** Prints progress to stderr; stdout is reserved for the report. */
 export function say(line) {
   console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
+}
+
+const common = {
+  quick: { doc: "a small run, which only checks that the benchmark works" },
+  json: { doc: "print the results as JSON" },
+};
+
+/**
+ * Reads the options of a benchmark, in addition to --quick and --json. One with `value` takes a value: LIST is split at
+ * commas, COUNT is a positive number; `choices` are its only words. --help prints all options and ends; a wrong one ends with exit code 64.
+ */
+export function readOptions(script, own) {
+  const known = { ...own, ...common };
+  const usage = [
+    `npm run ${script} [-- options]`,
+    "",
+    ...Object.entries(known).map(([name, { value = "", doc, choices }]) => {
+      const words = choices === undefined ? "" : `: ${choices.join(", ")}`;
+      return `  ${`--${name} ${value}`.trim().padEnd(22)} ${doc}${words}`;
+    }),
+  ].join("\n");
+  const refuse = (reason) => {
+    console.error(`${reason}\n\n${usage}`);
+    process.exit(64);
+  };
+  if (process.argv.slice(2).some((word) => word === "--help" || word === "-h")) {
+    console.log(usage);
+    process.exit(0);
+  }
+  const { values } = parsed(known, refuse);
+  const read = Object.entries(values).map(([name, text]) => {
+    const { value, choices } = known[name];
+    if (value === "COUNT" && !(Number(text) > 0)) refuse(`--${name} must be a number above 0, not ${text}.`);
+    const wrong = choices === undefined ? [] : text.split(",").filter((word) => !choices.includes(word));
+    if (wrong.length > 0) refuse(`--${name}: there is no ${wrong.join(", ")}; there are ${choices.join(", ")}.`);
+    if (value === undefined) return [name, true];
+    return [name, value === "COUNT" ? Number(text) : value === "LIST" ? text.split(",") : text];
+  });
+  return { quick: false, json: false, ...Object.fromEntries(read) };
+}
+
+function parsed(known, refuse) {
+  const options = Object.entries(known).map(([name, { value }]) => [
+    name,
+    { type: value === undefined ? "boolean" : "string" },
+  ]);
+  try {
+    return parseArgs({ options: Object.fromEntries(options) });
+  } catch (error) {
+    return refuse(error.message);
+  }
 }

@@ -1,11 +1,13 @@
 // Cost of a run from its claim to its history row, of the statement alone: `npm run bench:claims [-- --rows 200000] [-- --json]`.
 // Measures Carillon's table and statement on an embedded PostgreSQL with fsync and synchronous commits on, and other layouts of the
 // table (docs/adr/0011). Takes less than 10 s per layout.
-import { describeMachine, printTable, result, say } from "../report.mjs";
+import { describeMachine, printTable, readOptions, result, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { measureStatement } from "./measure.mjs";
 
-const rows = Number(process.argv[process.argv.indexOf("--rows") + 1] || 200_000) || 200_000;
+const { json, rows = 200_000 } = readOptions("bench:claims", {
+  rows: { value: "COUNT", doc: "runs in the table, 200,000 by default" },
+});
 
 const byState = [
   "drop index carillon.run_claim",
@@ -68,5 +70,5 @@ try {
   await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
-if (process.argv.includes("--json")) console.log(JSON.stringify(report));
+if (json) console.log(JSON.stringify(report));
 else printTable(report);

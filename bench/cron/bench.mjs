@@ -4,11 +4,10 @@
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
 import { CarillonError, compileCron } from "../../packages/core/dist/index.js";
-import { describeMachine, printTable } from "../report.mjs";
+import { describeMachine, printTable, readOptions } from "../report.mjs";
 import { makeExpressions, seededRandom } from "./expressions.mjs";
 
-const quick = process.argv.includes("--quick");
-const json = process.argv.includes("--json");
+const { quick, json } = readOptions("bench:cron", {});
 
 const SEED = 20_260_301;
 const ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe"];

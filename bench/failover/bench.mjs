@@ -2,14 +2,18 @@
 // Two real nodes with the default lease share the shards over an embedded PostgreSQL. One of them is lost repeatedly, at a random
 // moment; the rows show when the other owned all shards and when it first fired a job of a moved shard. A scenario whose server is not
 // installed is skipped with a message.
-import { describeMachine, median, printTable, result, say } from "../report.mjs";
+import { describeMachine, median, printTable, readOptions, result, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { measureLosses } from "./lose.mjs";
 import { scenarios } from "./scenarios.mjs";
 
-const quick = process.argv.includes("--quick");
-const json = process.argv.includes("--json");
-const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1].split(",") : null;
+const {
+  quick,
+  json,
+  only = null,
+} = readOptions("bench:failover", {
+  only: { value: "LIST", choices: ["killed", "frozen", "pooler", "etcd"], doc: "these scenarios" },
+});
 const repetitions = (full) => (quick ? 2 : full);
 
 const leaseMs = 5_000;

@@ -2,11 +2,16 @@
 // Three namespaces with weights 3:1:1 have so many queued runs each; two nodes have 40 and 10 slots. The history shows the shares of the
 // first runs, a tenth of one backlog. Then a fourth namespace is created, and the wait of its first run is measured.
 import { Conditions, prepare, spec, startNode, startWorker } from "../engine-node.mjs";
-import { describeMachine, printTable, result, say } from "../report.mjs";
+import { describeMachine, printTable, readOptions, result, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 
-const isQuick = process.argv.includes("--quick");
-const queued = Number(process.argv[process.argv.indexOf("--queued") + 1]) || (isQuick ? 3_000 : 100_000);
+const {
+  quick: isQuick,
+  json,
+  queued = isQuick ? 3_000 : 100_000,
+} = readOptions("bench:fairness", {
+  queued: { value: "COUNT", doc: "queued runs of each namespace, 100,000 by default" },
+});
 const measured = Math.max(500, queued / 10);
 const weights = { heavy: 3, light: 1, other: 1 };
 
@@ -108,6 +113,6 @@ try {
   await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
-if (process.argv.includes("--json")) console.log(JSON.stringify(report));
+if (json) console.log(JSON.stringify(report));
 else printTable(report);
 process.exitCode = results.every(({ met }) => met !== false) ? 0 : 1;

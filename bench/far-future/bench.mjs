@@ -3,15 +3,20 @@
 // The product's tables and statements on an embedded PostgreSQL with fsync and synchronous_commit on; far_future_run as it is
 // beside the same partitioned by due day and by month. A line with a floor is compared with it, both taken turn by turn.
 // Without --quick 5 million rows are stored in each, which takes two or three minutes for each.
-import { describeMachine, printTable, say } from "../report.mjs";
+import { describeMachine, printTable, readOptions, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { bytesInRun, layoutCase } from "./cases.mjs";
 import { layouts } from "./layouts.mjs";
 
-const quick = process.argv.includes("--quick");
-const json = process.argv.includes("--json");
-const only = optionOf("--only")?.split(",");
-const rows = Number(optionOf("--rows") ?? (quick ? 200_000 : 5_000_000));
+const {
+  quick,
+  json,
+  only,
+  rows = quick ? 200_000 : 5_000_000,
+} = readOptions("bench:far-future", {
+  only: { value: "LIST", choices: ["run", "plain", "byDay", "byMonth"], doc: "these cases" },
+  rows: { value: "COUNT", doc: "jobs of each layout, 5 million by default" },
+});
 const size = { rows, moves: rows / (quick ? 5 : 10), rounds: quick ? 4 : 8 };
 
 const cases = {
@@ -21,11 +26,6 @@ const cases = {
   byMonth: (site) => layoutCase(site, { layout: layouts.byMonth, ...size }),
 };
 const wanted = only ?? Object.keys(cases);
-
-function optionOf(name) {
-  const at = process.argv.indexOf(name);
-  return at === -1 ? undefined : process.argv[at + 1];
-}
 
 const site = await BenchPostgres.start();
 const results = [];

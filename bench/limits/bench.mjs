@@ -2,11 +2,14 @@
 // Stores the runs, then a worker of a node in this process drains them; measured from the first claim to the last end. The floor of
 // each result is the drain without limits.
 import { Conditions, prepare, spec, startNode, startWorker } from "../engine-node.mjs";
-import { describeMachine, median, printTable, result, say } from "../report.mjs";
+import { describeMachine, median, printTable, readOptions, result, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 
-const isQuick = process.argv.includes("--quick");
-const runs = Number(process.argv[process.argv.indexOf("--runs") + 1]) || (isQuick ? 1_000 : 20_000);
+const {
+  quick: isQuick,
+  json,
+  runs = isQuick ? 1_000 : 20_000,
+} = readOptions("bench:limits", { runs: { value: "COUNT", doc: "runs of each case, 20,000 by default" } });
 const rounds = isQuick ? 1 : 3;
 const slots = 100;
 const keys = 100;
@@ -75,5 +78,5 @@ try {
   await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
-if (process.argv.includes("--json")) console.log(JSON.stringify(report));
+if (json) console.log(JSON.stringify(report));
 else printTable(report);

@@ -1,7 +1,7 @@
 // The queue compared with its peers in one run: `npm run bench:queue [-- --quick] [-- --json] [-- --only drain,latency,…]
 // [-- --systems carillon,pg-boss] [-- --rounds 1]`. Every system runs in its own processes under the same Node.js (24, which the newest peers
 // require) with an empty database of the same embedded PostgreSQL, fsync and synchronous_commit on; payloads of 200 bytes.
-import { describeMachine, median, printTable, say } from "../report.mjs";
+import { describeMachine, median, printTable, readOptions, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { measureStatement } from "../claims/measure.mjs";
 import { delayed, drain, enqueue, latency } from "./cases.mjs";
@@ -13,15 +13,22 @@ import { installPeers, startRedis } from "./peers.mjs";
 import { compare, inRounds, rateResult, timeResult } from "./results.mjs";
 import { systems, SystemRunner } from "./systems.mjs";
 
-const quick = process.argv.includes("--quick");
-const json = process.argv.includes("--json");
-const listOf = (name) => {
-  const at = process.argv.indexOf(name);
-  return at === -1 ? undefined : process.argv[at + 1].split(",");
-};
-const only = listOf("--only");
-const wanted = listOf("--systems");
-const rounds = quick ? 1 : Number(listOf("--rounds")?.[0] ?? 3);
+const {
+  quick,
+  json,
+  only,
+  systems: wanted,
+  rounds: fullRounds = 3,
+} = readOptions("bench:queue", {
+  only: {
+    value: "LIST",
+    choices: ["enqueue", "drain", "http", "latency", "delayed", "snapshot", "growth"],
+    doc: "these cases",
+  },
+  systems: { value: "LIST", choices: systems.map(({ name }) => name), doc: "these systems" },
+  rounds: { value: "COUNT", doc: "rounds of each case, 3 by default" },
+});
+const rounds = quick ? 1 : fullRounds;
 // Large enough that a new process warms up long before the end.
 const size = quick ? 20_000 : 200_000;
 

@@ -2,7 +2,7 @@
 // Real nodes (the command line) over an embedded PostgreSQL with fsync and synchronous_commit on. The lateness of a run is the time when
 // its row was written, by the clock of the database, minus its due time; it is read from the rows afterwards. Runs are executed only in
 // the cases with handlers. Takes about 15 minutes, with --quick two.
-import { describeMachine, printTable, say } from "../report.mjs";
+import { describeMachine, printTable, readOptions, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { failoverCase } from "./cases/failover.mjs";
 import { floorCase } from "./cases/floor.mjs";
@@ -10,18 +10,17 @@ import { handlersCase } from "./cases/handlers.mjs";
 import { herdCase } from "./cases/herd.mjs";
 import { instantCase, spreadCase } from "./cases/million.mjs";
 
-const quick = process.argv.includes("--quick");
-const json = process.argv.includes("--json");
-const only = optionOf("--only")?.split(",");
-const sizeOf = (full) => Number(optionOf("--jobs") ?? full);
-/** A folder for CPU profiles of the nodes. */
-const profile = optionOf("--profile");
+const { quick, json, only, jobs, profile } = readOptions("bench:schedules", {
+  only: {
+    value: "LIST",
+    choices: ["herd10k", "herd100k", "handlers10k", "handlers100k", "failover", "spread", "instant"],
+    doc: "these cases",
+  },
+  jobs: { value: "COUNT", doc: "jobs of the cases spread and instant, a million by default" },
+  profile: { value: "FOLDER", doc: "gets CPU profiles of the nodes" },
+});
+const sizeOf = (full) => jobs ?? full;
 const nodeFlags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
-
-function optionOf(name) {
-  const at = process.argv.indexOf(name);
-  return at === -1 ? undefined : process.argv[at + 1];
-}
 
 const herds = quick ? 1 : 3;
 const cases = {

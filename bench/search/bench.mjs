@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { makeUuidV7, systemClock, systemRandom, systemTimers, uuidV7Of } from "../../packages/core/dist/index.js";
 import { Engine, migrate, openDatabase } from "../../packages/engine/dist/index.js";
-import { describeMachine, printTable, result, say } from "../report.mjs";
+import { describeMachine, printTable, readOptions, result, say } from "../report.mjs";
 import { BenchPostgres } from "../bench-postgres.mjs";
 import { jobCases, runCases, totalCases } from "./cases.mjs";
 import { fillHistory, fillJobs } from "./fill.mjs";
@@ -18,19 +18,22 @@ const pageSize = 50;
 const rounds = 40;
 const countRounds = 3;
 const dayMs = 86_400_000;
-const quick = process.argv.includes("--quick");
-const rows = Number(optionOf("--rows") ?? (quick ? 300_000 : 10_000_000));
-const days = Number(optionOf("--days") ?? 104);
-const only = optionOf("--only")?.split(",");
-const keptFolder = optionOf("--keep");
+const {
+  quick,
+  json,
+  only,
+  keep: keptFolder,
+  days = 104,
+  rows = quick ? 300_000 : 10_000_000,
+} = readOptions("bench:search", {
+  only: { value: "LIST", doc: "these filters: task, owner, …" },
+  rows: { value: "COUNT", doc: "finished runs, 10 million by default, with --quick 300,000" },
+  days: { value: "COUNT", doc: "the days over which the runs are spread, 104 by default" },
+  keep: { value: "FOLDER", doc: "keeps the data there, and reuses it in the next run" },
+});
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 /** Speeds up the load; the measured statements write nothing. */
 const settings = { wal_level: "minimal", max_wal_senders: "0", max_wal_size: "8GB" };
-
-function optionOf(name) {
-  const at = process.argv.indexOf(name);
-  return at === -1 ? undefined : process.argv[at + 1];
-}
 
 function percentile(values, part) {
   const sorted = values.toSorted((a, b) => a - b);
@@ -177,6 +180,6 @@ try {
   await postgres.stop();
 }
 const report = { machine: describeMachine(), results };
-if (process.argv.includes("--json")) console.log(JSON.stringify(report));
+if (json) console.log(JSON.stringify(report));
 else printTable(report);
 process.exitCode = results.every(({ met }) => met !== false) ? 0 : 1;

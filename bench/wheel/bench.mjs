@@ -3,11 +3,10 @@
 // then advances over the minute in steps of 10 ms. Each figure is the median over rounds, in nanoseconds per timer. The cancel of the heap
 // only marks the timer and pays when it is due, so "total" is the fair comparison.
 import { TimingWheel } from "../../packages/core/dist/index.js";
-import { describeMachine, printTable } from "../report.mjs";
+import { describeMachine, printTable, readOptions } from "../report.mjs";
 import { BinaryHeap } from "./binary-heap.mjs";
 
-const quick = process.argv.includes("--quick");
-const json = process.argv.includes("--json");
+const { quick, json } = readOptions("bench:wheel", {});
 
 const WINDOW_MS = 60_000;
 const STEP_MS = 10;

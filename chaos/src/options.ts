@@ -32,7 +32,7 @@ node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes
   --json FILE   also writes the outcome to a file as JSON
   --keep        keeps the folder with journal, logs and database
 
-Exit codes: 0 no violations, 1 violations (with --mutants: a mutant survived), 2 wrong usage, 3 void (no fault had an effect),
+Exit codes: 0 no violations, 1 violations (with --mutants: a mutant survived), 64 wrong usage, 3 void (no fault had an effect),
 4 the harness itself failed, 5 void (the machine was starved).`;
 
 const shortMinutes = 1.2;

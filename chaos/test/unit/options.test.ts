@@ -52,10 +52,10 @@ describe("the options", () => {
     "--mutants --seeds 1,,2",
     "--mutants --only tame",
     "--loud",
-  ])("%s is wrong usage and gives exit code 2", async (line) => {
+  ])("%s is wrong usage and gives exit code 64", async (line) => {
     expect(() => read(line)).toThrow(/--|mutant/);
     const said: string[] = [];
-    expect(await main(line.split(" "), (text) => said.push(text))).toBe(2);
+    expect(await main(line.split(" "), (text) => said.push(text))).toBe(64);
     expect(said.join("\n")).toContain("Exit codes");
   });
 

@@ -128,9 +128,21 @@ function codeBelow(error: unknown): unknown {
   return "code" in error && typeof error.code === "string" ? error.code : codeBelow(error.cause);
 }
 
+/** The network's error, with what named the address. */
+export class Unanswered extends Error {
+  override readonly name = "Unanswered";
+  readonly source: string;
+
+  constructor(source: string, cause: unknown) {
+    super("The server did not answer.", { cause });
+    this.source = source;
+  }
+}
+
 function unreachable({ message, reason, cause }: ServerUnreachable): string {
   if (reason === "timeout") return message;
   const hint = networkHints.get(codeBelow(cause)) ?? "";
   if (hint.startsWith(noTls)) return `${message}${hint}`;
-  return `${message}${hint} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or give its address with --url or CARILLON_URL.`;
+  const source = cause instanceof Unanswered ? ` The address is ${cause.source}.` : "";
+  return `${message}${hint}${source} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or give its address with --url or CARILLON_URL.`;
 }

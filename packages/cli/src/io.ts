@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import type { ImportedFile } from "./import-trace.js";
 import { systemClock, systemTimers } from "@carillon/core";
 
 /** A command's access to the outside. Data goes to `out`, messages to `info`; tests pass a fake. */
@@ -22,6 +23,8 @@ export interface Io {
   now(): number;
   /** Called before Ctrl-C ends the process. Returns a function that removes the listener. */
   onInterrupt(listener: () => void): () => void;
+  /** Set in the worker of `carillon dev`, which watches these files. */
+  readonly onImport?: (file: ImportedFile) => void;
   /** Resolves early when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

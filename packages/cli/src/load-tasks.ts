@@ -5,15 +5,20 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { systemSoon } from "@carillon/core";
 import { isTask, type Task, task as defineTask, workerTask } from "@carillon/worker";
 import { CliError, ExitCode, usageError } from "./exit-codes.js";
+import { type ImportedFile, importedFile, traceImports } from "./import-trace.js";
+import { describeLoadError, fileOfLoadError, ParseFailures } from "./load-error.js";
+
+/** Called for each file that the module imports, itself included. */
+type OnImport = (file: ImportedFile) => void;
 
 /**
  * The tasks that a module exports: what `task()` made, and every other export that has a name and a function `run`, singly, in a
  * list or in an object, the default export included.
  */
-export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
+export async function loadTasks(entry: string, cwd: string, onImport?: OnImport): Promise<Task[]> {
   const path = tasksPath(entry, cwd);
   if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
-  const tasks = await importModule(path)
+  const tasks = await importModule(path, onImport)
     .then(tasksIn)
     .catch((error: unknown) => {
       throw settingError(error, path) ?? error;
@@ -35,15 +40,19 @@ export function tasksPath(entry: string, cwd: string): string {
   return path;
 }
 
-async function importModule(path: string): Promise<object> {
+async function importModule(path: string, onImport: OnImport | undefined): Promise<object> {
+  const failures = new ParseFailures();
+  const reportRest = onImport && traceImports(path, onImport);
   try {
     return (await import(pathToFileURL(path).href)) as object;
   } catch (error) {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw (
-      settingError(error, path) ??
-      new CliError(ExitCode.failure, `${path} cannot be loaded: ${reason}`, { cause: error })
-    );
+    const faulty = onImport && fileOfLoadError(error, failures.file);
+    if (faulty) onImport?.(importedFile(faulty));
+    const reason = `${path} cannot be loaded: ${describeLoadError(error, failures.file)}`;
+    throw settingError(error, path) ?? new CliError(ExitCode.config, reason, { cause: error });
+  } finally {
+    failures.close();
+    reportRest?.();
   }
 }
 

@@ -24,7 +24,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode>
 }
 
 /** The entry of bin/carillon.js. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function main(argv: readonly string[], extra: Pick<Io, "onImport"> = {}): Promise<void> {
   endQuietlyOnClosedPipe();
-  process.exitCode = await runCli(argv, processIo());
+  process.exitCode = await runCli(argv, { ...processIo(), ...extra });
 }

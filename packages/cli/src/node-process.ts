@@ -22,7 +22,7 @@ export interface Companion {
   abandon(): void;
 }
 
-export interface NodeProcess extends Pick<NodeOptions, "dev" | "reset"> {
+export interface NodeProcess extends Pick<NodeOptions, "dev" | "reset" | "announceIn"> {
   readonly config: Config;
   readonly onReady: (facts: NodeFacts) => void;
   readonly companion?: Companion;
@@ -36,7 +36,7 @@ export const serverLogger = (io: Io, config: Config): NodeOptions["logger"] =>
 export async function runNodeProcess(io: Io, options: NodeProcess): Promise<ExitCode> {
   const { config, onReady, companion, ...rest } = options;
   const logger = serverLogger(io, config);
-  const node = new Node({ config, logger, version: packageVersion(), ...rest });
+  const node = new Node({ config, logger, version: packageVersion(), cwd: io.cwd, ...rest });
   // A companion that drains has a grace time of its own.
   const stopLimitMs = config.shutdownGracePeriod * (companion === undefined ? 1 : 2) + CLOSING_MS;
   const running = companion === undefined ? node : withCompanion(node, companion);

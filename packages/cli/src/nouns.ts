@@ -56,6 +56,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Noun | OneW
       "notify other systems when runs end",
       async () => (await import("./nouns/webhook.js")).webhookCommands,
     ),
+    mail: noun("read the mails that carillon dev caught", async () => (await import("./nouns/mail.js")).mailCommands),
   },
   "Bulk work:": {
     backfill: noun(

@@ -1,11 +1,12 @@
 import { present } from "@carillon/core";
 import type { Client } from "@carillon/client";
 import type { Command } from "commander";
-import { clientOf, found, withServerAddress } from "./client.js";
+import { clientOf, found } from "./client.js";
 import { type CommandBody, type CommandSpec, type Invocation, requiredArg } from "./command.js";
 import type { ExitCode } from "./exit-codes.js";
 import { listLimit, readJsonArgument, withListLimit } from "./flags.js";
 import type { Io } from "./io.js";
+import { withServerAddress } from "./server-address.js";
 import { type Column, outputForm, printList, printThing, withOutputForm } from "./output.js";
 import { printNoUndo, printUndo, shellWord } from "./undo.js";
 
@@ -61,7 +62,7 @@ export function serverBody(subject: Subject | null, { run, define, ...help }: Se
     async run(io, invocation) {
       const typed = subject === null ? "" : requiredArg(invocation, 0);
       const name = subject?.toName?.(typed) ?? typed;
-      return run({ io, invocation, client: clientOf(io, invocation), name });
+      return run({ io, invocation, client: await clientOf(io, invocation), name });
     },
   };
 }

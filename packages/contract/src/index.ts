@@ -41,6 +41,7 @@ export {
   type JobBackfill,
   readBackfill,
 } from "./resources/backfill.js";
+export type { Mail, MailList, MailSummary } from "./resources/mail.js";
 export type { Breaker, BreakerList, BreakerRequest } from "./resources/breaker.js";
 export {
   type BulkCount,

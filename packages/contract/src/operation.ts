@@ -21,6 +21,7 @@ export type Permission =
   | "limits:write"
   | "webhooks:read"
   | "webhooks:write"
+  | "mails:read"
   | "workers:read"
   | "workers:write"
   | "workers:serve";

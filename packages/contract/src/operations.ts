@@ -29,6 +29,7 @@ import { putJob, updateJob } from "./resources/job-patch.js";
 import { cancelJob, deleteJob, pauseJob, resumeJob, retryJob, rollbackJob, runJobNow } from "./resources/job-verbs.js";
 import { getJob, listJobs } from "./resources/job.js";
 import { getLimit, listLimits, resumeLimit, updateLimit } from "./resources/limit.js";
+import { getMail, listMails } from "./resources/mail.js";
 import { deleteWindow, getWindow, listWindows, putWindow } from "./resources/maintenance-window.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./resources/meta.js";
 import { createNamespace, getNamespace, listNamespaces, updateNamespace } from "./resources/namespace.js";
@@ -186,6 +187,8 @@ export const operations = {
   exchangeState,
   releaseRuns,
   closeWorker,
+  listMails,
+  getMail,
   getLivez,
   getReadyz,
   getMetrics,

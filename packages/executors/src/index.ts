@@ -1,6 +1,7 @@
 export { airflowExecutor } from "./airflow/airflow-executor.js";
 export { dockerExecutor } from "./docker/docker-executor.js";
-export { emailExecutor } from "./email/email-executor.js";
+export { emailExecutor, type OwnMailServer } from "./email/email-executor.js";
+export type { OutgoingMail } from "./email/mail-server.js";
 export { executorNames } from "./executor-names.js";
 export { createExecutorHost, type HostOptions } from "./executor-host.js";
 export { httpExecutor } from "./http/http-executor.js";

@@ -48,7 +48,8 @@ export type {
 } from "./sdk/app.js";
 export { enqueueItems, isTask, taskListOption, testEnqueueOptions, transactionOptions } from "./sdk/call-options.js";
 export { checkRunCall, checkScheduleCall, checkTime, checkWorkerSettings } from "./sdk/check-calls.js";
-export { carillon, RemoteApp, serverFromEnvironment } from "./sdk/carillon.js";
+export { carillon, RemoteApp, serverFromEnvironment, serverOfFolder } from "./sdk/carillon.js";
+export { announceServer, answersAs, type LocalServer, type LocalServers, localServers } from "./sdk/local-server.js";
 export { jobRequest, payloadJson, runRequest, wireDefaults } from "./sdk/requests.js";
 export { taskRefusal } from "./sdk/task-refusal.js";
 export { task } from "./sdk/define-task.js";

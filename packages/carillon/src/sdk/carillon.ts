@@ -1,7 +1,7 @@
 import { type ClientOptions, clientOptions } from "@carillon/client";
 import { checkOptions, type Option } from "@carillon/contract/check";
 import { CarillonError } from "@carillon/core";
-import { RemoteApp, serverFromEnvironment } from "@carillon/worker";
+import { RemoteApp, serverFromEnvironment, serverOfFolder } from "@carillon/worker";
 import { LibraryApp } from "./library-app.js";
 import { type LibraryOptions, libraryOptions } from "./library-options.js";
 
@@ -49,8 +49,10 @@ function fromEnvironment(): ClientOptions | LibraryOptions {
   if (server !== null) return server;
   const { CARILLON_DATABASE_URL: databaseUrl } = process.env;
   if (databaseUrl) return { databaseUrl };
+  const local = serverOfFolder();
+  if (local !== null) return local;
   throw new CarillonError(
     "config_invalid",
-    "Give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL.",
+    "Give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL, or start carillon dev in this folder.",
   );
 }

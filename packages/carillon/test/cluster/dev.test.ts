@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -102,4 +102,112 @@ describe("carillon dev", () => {
     await process.stop();
     expect(await readdir(temporary)).toEqual([]);
   });
+
+  it("commands, workers and the SDK find carillon dev on another port from its folder, and never the server of another folder", async () => {
+    const [first, second] = [await scratchDir(), await scratchDir()];
+    const port = await freePort();
+    const other = await startDevIn(first, port);
+    const mine = await startDevIn(second, port);
+    expect(other.url).toBe(`http://127.0.0.1:${port}`);
+    expect(mine.url).not.toBe(other.url);
+    const [otherId, id] = [await createJob(other.url, echo), await createJob(mine.url, echo)];
+    const below = join(second, "below");
+    await mkdir(below);
+    const found = await commandLine(below, "job", "list", "--json");
+    expect(idsIn(found.stdout)).toEqual([id]);
+    const byPort = await commandLine(below, { CARILLON_PORT: String(port) }, "job", "list", "--json");
+    expect(idsIn(byPort.stdout)).toEqual([otherId]);
+    expect(byPort.stderr).toContain(`the server at ${other.url} is that of ${first}; this folder has none`);
+
+    await writeFile(join(second, "tasks.mjs"), 'export const hello = { name: "hello", run: () => "hi" };\n');
+    const worker = new CarillonProcess(["worker", "start", "tasks.mjs"], { cwd: second });
+    await worker.line(new RegExp(`^carillon: serving hello on \\* for ${mine.url}$`));
+    expect(await sdkRun(below)).toBe("succeeded");
+    await worker.stop();
+
+    mine.process.kill("SIGKILL");
+    await mine.process.ended;
+    const killed = await commandLine(second, "job", "list");
+    expect(killed).toMatchObject({ code: 1, stdout: "" });
+    expect(killed.stderr).toMatch(new RegExp(`The server of ${second} was ${mine.url} .*carillon dev`));
+    const again = await startDevIn(second, port);
+    const left = idsIn((await commandLine(second, "job", "list", "--json")).stdout);
+    expect(left).toContain(id);
+    expect(left).not.toContain(otherId);
+    await again.process.stop();
+    expect((await readdir(join(second, ".carillon"))).filter((name) => name.startsWith("node."))).toEqual([]);
+    await other.process.stop();
+  });
+
+  it("carillon dev catches mails, says so, keeps them over a restart, and shows them by command and by HTTP", async () => {
+    const folder = await scratchDir();
+    const dataDir = await storedDataDir();
+    const first = await startDev(dataDir, [], { cwd: folder });
+    await createJob(first.url, { task: "email", payload: { to: "a@example.com", subject: "Hello", text: "Hi there" } });
+    const [, id = ""] = await first.process.line(
+      /caught the mail .*Hello.* to a@example\.com; .*carillon mail get (mail_\w+)/,
+    );
+    await first.process.stop();
+    const second = await startDev(dataDir, [], { cwd: folder });
+    expect((await call(`${second.url}/v1/dev/mails`)).body).toMatchObject({ mails: [{ id, subject: "Hello" }] });
+    const shown = await commandLine(folder, "mail", "get", id, "--url", second.url);
+    expect(shown.stdout).toMatch(/from +Carillon <carillon@localhost>[^]*subject +Hello[^]*\nHi there\n$/);
+    await second.process.stop();
+  });
+
+  it("carillon server does not serve the task email without a mail server, and has no mailbox", async () => {
+    const server = new CarillonProcess(["server", "start", "--data-dir", await storedDataDir(), "--port", "0"]);
+    const [, url = ""] = await server.line(/^carillon: listening on (\S+)$/);
+    const tasks = JSON.stringify((await call(`${url}/v1/tasks`)).body);
+    expect(tasks).toContain('"http"');
+    expect(tasks).not.toContain('"email"');
+    expect(await call(`${url}/v1/dev/mails`)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    await server.stop();
+    const worker = new CarillonProcess(["worker", "start", "--executors", "email"], { cwd: await scratchDir() });
+    expect(await worker.ended).toEqual({ code: 78, signal: null });
+    expect(worker.stderr).toContain("CARILLON_SMTP_URL");
+  });
 });
+
+const echo = { task: "echo", schedule: { cron: "@yearly" } };
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+async function startDevIn(cwd: string, port: number) {
+  const process = new CarillonProcess(["dev", "--port", String(port)], { cwd });
+  const [, url = ""] = await process.line(/^ {2}URL +(\S+)$/);
+  return { process, url };
+}
+
+interface Said {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function commandLine(cwd: string, ...words: readonly (string | Record<string, string>)[]): Promise<Said> {
+  const args = words.filter((word) => typeof word === "string");
+  const env = Object.assign({}, ...words.filter((word) => typeof word === "object")) as Record<string, string>;
+  const process = new CarillonProcess(args, { cwd, env });
+  const { code } = await process.ended;
+  return { code, stdout: process.stdout, stderr: process.stderr };
+}
+
+const idsIn = (json: string): string[] => (JSON.parse(json) as { id: string }[]).map(({ id }) => id);
+
+/** Runs a task from a program that gives `carillon()` no address; answers the status of its run. */
+async function sdkRun(cwd: string): Promise<string> {
+  const sdk = new URL("../../dist/index.js", import.meta.url).href;
+  const program = `import { carillon } from ${JSON.stringify(sdk)};
+    const { client } = carillon();
+    const run = await client.runs.create({ task: "hello" }, { wait: "30s" });
+    console.log(run.status);`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd });
+  return stdout.trim();
+}

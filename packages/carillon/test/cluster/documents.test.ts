@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freshDatabase } from "@carillon/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -62,12 +64,14 @@ npm run something
 let project: Project;
 let prepared: ReadonlyMap<string, PreparedDocument>;
 let drop: () => Promise<void>;
+let dataDir: string;
 const reports: Report[] = [];
 
 beforeAll(async () => {
   const database = await freshDatabase({ migrated: true });
   ({ drop } = database);
-  const server = new CarillonProcess(["dev", "--database-url", database.url, "--port", "0"]);
+  dataDir = await mkdtemp(join(tmpdir(), "carillon-test-"));
+  const server = new CarillonProcess(["dev", "--database-url", database.url, "--data-dir", dataDir, "--port", "0"]);
   const [, url = ""] = await server.line(/^ {2}URL +(\S+)$/);
   project = await makeProject({ url, databaseUrl: database.url });
   const texts = paths.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
@@ -85,6 +89,7 @@ afterAll(async () => {
   await killStarted();
   await project.remove();
   await drop();
+  await rm(dataDir, { recursive: true });
 });
 
 function followed(path: string): Promise<Report> {

@@ -2,7 +2,8 @@ import type { Client } from "@carillon/client";
 import { type Job, type JobCreate, plainDefinition } from "@carillon/contract";
 import { type LabelCondition, parseLabelSelector } from "@carillon/core";
 import { Option } from "commander";
-import { clientOf, withServerAddress } from "../client.js";
+import { clientOf } from "../client.js";
+import { withServerAddress } from "../server-address.js";
 import { type CommandBody, flagOption, type Invocation, numberOption, textOption } from "../command.js";
 import { ExitCode, usageError } from "../exit-codes.js";
 import { defaultLimit, listFilter, withListLimit, withListOrder, withRunFilter } from "../flags.js";
@@ -38,7 +39,7 @@ touched. Runs that have started go on.`,
     const files = invocation.options["file"] as readonly string[];
     const desired = desiredJobs(await readJobFiles(io, files), io.now());
     if (pruneSelector !== null) refuseOutside(desired, pruneSelector);
-    return applyJobs(io, invocation, { client: clientOf(io, invocation), desired, pruneSelector });
+    return applyJobs(io, invocation, { client: await clientOf(io, invocation), desired, pruneSelector });
   },
 };
 
@@ -88,7 +89,7 @@ left out unless they are named.`,
     "carillon job export @nightly-report --json",
   ],
   async run(io, invocation) {
-    const client = clientOf(io, invocation);
+    const client = await clientOf(io, invocation);
     const names = namesOf(io, invocation);
     const { jobs, left } = names.length > 0 ? await readNamed(client, names) : await readListed(io, client, invocation);
     const definitions = jobs.map(plainDefinition);

@@ -1,6 +1,7 @@
 import { ServerUnreachable } from "@carillon/client";
 import { Option } from "commander";
-import { serverAddress, serverUrl, withServerAddress } from "../client.js";
+import { fetchFrom } from "../client.js";
+import { serverAddress, serverUrl, withServerAddress } from "../server-address.js";
 import { type CommandBody, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
 import { ExitCode, exitCodeOfStatus, usageError } from "../exit-codes.js";
 import { readJsonArgument } from "../flags.js";
@@ -26,8 +27,8 @@ status. All operations: carillon openapi, or /docs of the server.`,
     `carillon api -X PATCH /v1/queues/default -d '{"order":"fifo"}' -i`,
   ],
   async run(io, invocation) {
-    const { method, url, init } = await requestOf(io, invocation);
-    const response = await fetch(url, init).catch((error: unknown) => {
+    const { method, url, init, send } = await requestOf(io, invocation);
+    const response = await send(url, init).catch((error: unknown) => {
       throw new ServerUnreachable("network", `${new URL(url).origin} cannot be reached.`, error);
     });
     if (flagOption(invocation, "include")) {
@@ -46,7 +47,8 @@ status. All operations: carillon openapi, or /docs of the server.`,
 };
 
 async function requestOf(io: Io, invocation: Invocation) {
-  const { url, token, namespace } = serverAddress(io, invocation);
+  const address = await serverAddress(io, invocation);
+  const { url, token, namespace } = address;
   const data = textOption(invocation, "data");
   const method = textOption(invocation, "method") ?? (data === undefined ? "GET" : "POST");
   const body = data === undefined ? undefined : JSON.stringify(await readJsonArgument(io, data, "--data"));
@@ -54,6 +56,7 @@ async function requestOf(io: Io, invocation: Invocation) {
   if (!path.startsWith("/")) throw usageError(`The path ${JSON.stringify(path)} must begin with /, as in /v1/jobs.`);
   return {
     method,
+    send: fetchFrom(io, address),
     url: `${serverUrl(url).replace(/\/+$/, "")}${path}`,
     init: {
       method,

@@ -8,6 +8,7 @@ import { configOf, withConfigFlags } from "../config-flags.js";
 import { DevWorker } from "../dev-worker.js";
 import { type ExitCode, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
+import { serverAddress } from "../server-address.js";
 import { tasksPath } from "../load-tasks.js";
 import { type Companion, runNodeProcess } from "../node-process.js";
 import { packageVersion } from "../package-version.js";
@@ -17,16 +18,22 @@ export const dev: CommandBody = {
   define: (target) =>
     withConfigFlags(
       target
-        .argument("[tasks]", "a module that exports tasks: .js, .mjs, .ts; loaded again when a source file changes")
+        .argument(
+          "[tasks]",
+          "a module that exports tasks: .js, .mjs, .ts; loaded again when a file changes that they import",
+        )
         .addOption(
           new Option("--ephemeral", "on a new database in a temporary folder, removed at the end").conflicts("reset"),
         )
         .option("--reset", "start with an empty database: removes all jobs, runs and history"),
     ),
   notes: `
-Runs the built-in tasks echo, sleep, fail, http and email, and those of the module, which run in a process of their own: when a source file
-in its folder changes, a new process takes over, and running handlers end on the old code. If the port is taken, the next free
-one is used.`,
+Runs the built-in tasks echo, sleep, fail, http and email, and those of the module, which run in a process of their own: when a file
+changes that the module imports, a new process takes over, and running handlers end on the old code. Without CARILLON_SMTP_URL, mails
+of the task email are not sent but stored: carillon mail list.
+
+If the port is taken, the next free one is used. Commands in this folder, and in folders below it, find the server by a file in the
+data folder; the SDK does too.`,
   examples: [
     "carillon dev",
     "carillon dev ./tasks.ts",
@@ -62,23 +69,36 @@ function devWorkerOf(io: Io, tasks: string | undefined, config: Config): Compani
 
 interface ServeOptions {
   readonly reset: boolean;
+  /** The folder of the file with the address, if it is not the data folder. */
+  readonly announceIn?: string;
   readonly companion: Companion | undefined;
 }
 
-function serve(io: Io, config: Config, { reset, companion }: ServeOptions): Promise<ExitCode> {
+function serve(io: Io, config: Config, { companion, ...options }: ServeOptions): Promise<ExitCode> {
   return runNodeProcess(io, {
     config,
     dev: true,
-    reset,
+    ...options,
     ...(companion !== undefined && { companion }),
-    onReady: (facts) => void io.out(devBanner(facts, packageVersion(), io.stdoutColour)),
+    onReady: (facts) => {
+      void io.out(devBanner(facts, packageVersion(), io.stdoutColour));
+      void warnOfOtherServer(io, facts);
+    },
   });
+}
+
+/** A variable, or a profile in use, sends the commands of this folder to another server than this one. */
+async function warnOfOtherServer(io: Io, { url }: NodeFacts): Promise<void> {
+  const address = await serverAddress(io, { args: [], options: {} }).catch(() => null);
+  if (address === null || address.url === url) return;
+  io.info(`carillon: commands in this folder use ${address.url}; for this server, give them --url ${url}`);
+  io.info(`carillon: that address is ${address.source}`);
 }
 
 async function serveEphemeral(io: Io, config: Config, companion: Companion | undefined): Promise<ExitCode> {
   const dataDir = mkdtempSync(join(tmpdir(), "carillon-"));
   try {
-    return await serve(io, { ...config, dataDir }, { reset: false, companion });
+    return await serve(io, { ...config, dataDir }, { reset: false, announceIn: config.dataDir, companion });
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

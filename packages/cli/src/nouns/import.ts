@@ -4,7 +4,8 @@ import { plainDefinition } from "@carillon/contract";
 import { resolveZone } from "@carillon/core";
 import { applyJobs } from "../apply/apply-jobs.js";
 import { desiredJobs } from "../apply/read-jobs.js";
-import { clientOf, withServerAddress } from "../client.js";
+import { clientOf } from "../client.js";
+import { withServerAddress } from "../server-address.js";
 import { type Commands, type CommandSpec, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
 import {
   type Crontab,
@@ -72,7 +73,7 @@ async function runImport(io: Io, invocation: Invocation): Promise<ExitCode> {
   const declared = read.jobs.map(({ line, job }) => ({ place: `line ${line}`, body: job }));
   const desired = desiredJobs(declared, io.now());
   const pruneSelector = flagOption(invocation, "prune") ? `${crontabLabel}=${name}` : null;
-  const code = await applyJobs(io, invocation, { client: clientOf(io, invocation), desired, pruneSelector });
+  const code = await applyJobs(io, invocation, { client: await clientOf(io, invocation), desired, pruneSelector });
   const users = [...new Set(crontab.entries.flatMap(({ user }) => user ?? []))];
   if (read.jobs.length === 0) return code;
   for (const label of users.length === 0 ? [""] : users.map((user) => ` --label user=${user}`))

@@ -2,7 +2,8 @@ import type { Client } from "@carillon/client";
 import type { Limit, LimitQuery, Namespace } from "@carillon/contract";
 import { limitKinds, limitScopes, maxLimit, present } from "@carillon/core";
 import { Option } from "commander";
-import { found, serverAddress } from "../client.js";
+import { found } from "../client.js";
+import { callerOf } from "../server-address.js";
 import { type Commands, type Invocation, numberOption, textFields, textOption } from "../command.js";
 import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import { wholeNumber } from "../flags.js";
@@ -34,7 +35,7 @@ function toTarget({ io, invocation, name }: Call): LimitTarget {
 }
 
 function ownNamespace(io: Io, invocation: Invocation): LimitOwner {
-  return { of: "namespace", name: serverAddress(io, invocation).namespace ?? defaultNamespace };
+  return { of: "namespace", name: callerOf(io, invocation).namespace ?? defaultNamespace };
 }
 
 /** Whose setting a limit with an id is; null for a limit that runs and jobs declare. */

@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import { createClient } from "@carillon/client";
-import { announcedBackoff, serverUrl } from "../client.js";
+import { announcedBackoff } from "../client.js";
+import { serverUrl } from "../server-address.js";
 import { type CommandBody, type Commands, flagOption, requiredArg, textOption } from "../command.js";
 import { CliError, ExitCode, usageError } from "../exit-codes.js";
 import type { Io, Terminal } from "../io.js";

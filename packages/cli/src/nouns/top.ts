@@ -1,7 +1,8 @@
 import { type Client, ServerUnreachable } from "@carillon/client";
 import { parseDuration } from "@carillon/core";
 import { Option } from "commander";
-import { announcedBackoff, clientOf, quietBackoff, serverAddress, withServerAddress } from "../client.js";
+import { announcedBackoff, clientFor, quietBackoff } from "../client.js";
+import { serverAddress, withServerAddress } from "../server-address.js";
 import { type CommandBody, textOption } from "../command.js";
 import { durationWithin, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
@@ -24,13 +25,14 @@ Keys: q ends, s changes the order of queues, space freezes, + and - refresh less
 -o json or jsonl, each snapshot is printed whole, after one pause in which events are counted.`,
   examples: ["carillon top", "carillon top -n 3 --every 5s | cat", "carillon top --json"],
   async run(io, invocation) {
-    const { url } = serverAddress(io, invocation);
+    const address = await serverAddress(io, invocation);
+    const { url } = address;
     const everyMs = parseDuration(textOption(invocation, "every") ?? defaultEvery);
     const sort = sorts.find((one) => one === textOption(invocation, "sort")) ?? "waiting";
     const form = outputForm(invocation);
     const screen = form === "table" ? io.terminal : null;
     // Messages would be printed in the middle of the screen.
-    const client = clientOf(io, invocation, screen === null ? announcedBackoff(io) : quietBackoff(io));
+    const client = clientFor(io, address, screen === null ? announcedBackoff(io) : quietBackoff(io));
     // Fails immediately, with the reason, if there is no server.
     await client.version();
     const over = new AbortController();

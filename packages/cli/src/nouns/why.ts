@@ -1,10 +1,11 @@
 import type { Client } from "@carillon/client";
 import type { Job, Run, RunExplanation } from "@carillon/contract";
-import { clientOf, inParallel, withServerAddress } from "../client.js";
+import { clientOf, inParallel } from "../client.js";
 import type { CommandBody, Invocation } from "../command.js";
 import { explainJob, explainRun } from "../explain.js";
 import type { Io } from "../io.js";
 import { jobName } from "../job-flags.js";
+import { withServerAddress } from "../server-address.js";
 import { type Column, outputForm, renderRows, renderTable, withOutputForm } from "../output.js";
 
 export const why: CommandBody = {
@@ -19,7 +20,7 @@ Of a job: whether it fires, what its newest run waits for or how it ended, and w
 thing that it waits for, and what that waits for. Without an argument: the due runs that do not run, by reason, and the paused jobs.`,
   examples: ["carillon why @nightly-report", "carillon why run_01k9zq3v5e0r8t2b7n4m6x1c9d", "carillon why"],
   async run(io, invocation) {
-    const client = clientOf(io, invocation);
+    const client = await clientOf(io, invocation);
     const [what] = invocation.args;
     if (what === undefined) return printWaiting(io, invocation, client);
     if (what.startsWith("run_")) return explainRun(io, invocation, client, what);

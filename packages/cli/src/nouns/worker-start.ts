@@ -2,10 +2,10 @@ import { hostname } from "node:os";
 import { present } from "@carillon/core";
 import type { Config } from "@carillon/server";
 import { ServerRefused, type Task, taskRefusal, workerTimers } from "@carillon/worker";
-import { serverAddress, serverUrls, withServerAddress } from "../client.js";
+import { serverAddress, serverUrls, withServerAddress } from "../server-address.js";
 import { type CommandBody, flagOption, type Invocation, textOption } from "../command.js";
 import { configOf, withConfigFlags } from "../config-flags.js";
-import { CliError, exitCodeOfStatus, usageError } from "../exit-codes.js";
+import { CliError, ExitCode, exitCodeOfStatus, usageError } from "../exit-codes.js";
 import { label, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
 import { executorChoice, loadExecutors, withExecutorFlags } from "../load-executors.js";
@@ -47,7 +47,7 @@ that do not end soon are given back without a spent attempt. CARILLON_TOKEN, or 
     "carillon worker start ./tasks.js --url http://a.example:8023,http://b.example:8023 --queues default,mail=5 --slots 20",
   ],
   async run(io, invocation) {
-    const { token, namespace, ...address } = serverAddress(io, invocation);
+    const { token, namespace, ...address } = await serverAddress(io, invocation);
     const urls = serverUrls(address);
     const groups = queueSlots(textOption(invocation, "queues") ?? "*", Number(invocation.options["slots"]));
     const { config } = configOf(io, invocation);
@@ -93,9 +93,16 @@ async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Su
     outboundAllowlist: outboundAllowlist ?? [],
     callbackBase: () => publicUrl ?? serverUrl,
   };
+  const choice = executorChoice(invocation);
+  // Without one, every mail would fail for good.
+  if (choice.names.includes("email") && !io.env["CARILLON_SMTP_URL"])
+    throw new CliError(
+      ExitCode.config,
+      "The executor email needs a mail server: set CARILLON_SMTP_URL to smtp://… or smtps://….",
+    );
   const tasks = [
-    ...(entry === undefined ? [] : await loadTasks(entry, io.cwd)),
-    ...(await loadExecutors(executorChoice(invocation), around)),
+    ...(entry === undefined ? [] : await loadTasks(entry, io.cwd, io.onImport)),
+    ...(await loadExecutors(choice, around)),
   ];
   if (tasks.length === 0)
     throw usageError("A worker needs a module of tasks, --executors, --enable-shell or --plugin.");

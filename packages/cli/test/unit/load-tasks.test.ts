@@ -49,7 +49,7 @@ describe("the tasks of a module", () => {
       78,
       /^\S+tasks-\d+\.mjs: task\("a"\): retries is not an option\. Write retry: \{ maxAttempts: 4 \}/,
     ],
-    ["an error of its own", "throw new Error('no key');", 1, /cannot be loaded: Error: no key/],
+    ["an error of its own", "throw new Error('no key');", 78, /cannot be loaded: Error: no key/],
   ])("a module with %s ends the command", async (_kind, source, exitCode, message) => {
     await expect(load(source)).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });

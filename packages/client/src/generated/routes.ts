@@ -218,6 +218,12 @@ export const routes = {
     /** Get a task. */
     get: { id: "getTask", call: "GET /v1/tasks/{name}" },
   },
+  mails: {
+    /** List the mails that carillon dev caught, newest first. */
+    list: { id: "listMails", call: "GET /v1/dev/mails", query: true },
+    /** Get a mail that carillon dev caught. */
+    get: { id: "getMail", call: "GET /v1/dev/mails/{id}" },
+  },
   /** List the nodes of the cluster. */
   cluster: { id: "getCluster", call: "GET /v1/cluster" },
   /** Check that the node is ready. */

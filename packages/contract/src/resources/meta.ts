@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closed, object, stringEnum } from "../fields.js";
+import { closed, nullable, object, stringEnum, Text } from "../fields.js";
 import type { Operation } from "../operation.js";
 
 export const Alive = object("Alive", { status: stringEnum(["ok"]) });
@@ -20,6 +20,8 @@ export const Version = object("Version", {
   version: Type.String(),
   api: Type.String({ examples: ["v1"] }),
   node: Type.String(),
+  instance: Text("Identifies this process; another one, also after a restart, has another"),
+  folder: nullable(Text("The folder in which `carillon dev` was started; null on a server")),
 });
 export type Version = Static<typeof Version>;
 

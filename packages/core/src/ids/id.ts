@@ -14,6 +14,7 @@ const kinds = {
   whk: "a webhook endpoint",
   key: "an API key",
   aud: "an audit event",
+  mail: "a caught mail",
   evt: "an event",
   req: "a request",
 } as const;

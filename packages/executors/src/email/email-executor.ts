@@ -2,34 +2,46 @@ import { type Executor, type ExecutorHost, faultsOf, NonRetryableError, PayloadR
 import { mapTexts, rendered, scopeOf, TemplateReader, type TemplateScope } from "../templates.js";
 import { type EmailAttachment, type MailServer, type OutgoingMail, openMailServer } from "./mail-server.js";
 
+/** In place of the mail server that CARILLON_SMTP_URL names. */
+export interface OwnMailServer extends MailServer {
+  /** The sender of mails that name none, if CARILLON_SMTP_FROM is not set. */
+  readonly from: string;
+}
+
 /**
  * Sends one e-mail through the worker's mail server: CARILLON_SMTP_URL, such as smtps://user:password@mail.example.com, and
  * CARILLON_SMTP_FROM for jobs that name no sender. Every attempt of a run sends the same Message-ID, by which receivers
  * recognise a repeat.
  */
-export function emailExecutor(host: ExecutorHost): Executor {
-  let server: Promise<MailServer> | null = null;
+export function emailExecutor(host: ExecutorHost, own: OwnMailServer | null = null): Executor {
+  const sender = host.env["CARILLON_SMTP_FROM"] || own?.from;
+  let server: Promise<MailServer> | null = own && Promise.resolve(own);
   return {
     name: "email",
     check: (payload) => faultsOf(readEmailPayload, payload),
     run: async (payload, context) => {
       const read = readEmailPayload(payload);
       const templates = [read.subject, read.text, read.html];
-      const mail = mailOf(read, await scopeOf(payload, context, { templates }), host);
+      const mail = mailOf(read, await scopeOf(payload, context, { templates }), sender);
       server ??= openMailServer(host.env["CARILLON_SMTP_URL"]);
       const { send } = await server.catch((error: unknown) => {
         server = null;
         throw error;
       });
-      return send({ ...mail, messageId: `<${context.idempotencyKey}@carillon>` }, context.signal);
+      const { idempotencyKey, runId, signal } = context;
+      return send({ ...mail, runId, messageId: `<${idempotencyKey}@carillon>` }, signal);
     },
   };
 }
 
-function mailOf(read: EmailPayload, scope: TemplateScope, { env }: ExecutorHost): Omit<OutgoingMail, "messageId"> {
+function mailOf(
+  read: EmailPayload,
+  scope: TemplateScope,
+  sender: string | undefined,
+): Omit<OutgoingMail, "messageId" | "runId"> {
   const { to, cc, bcc, replyTo, attachments } = read;
-  const from = read.from ?? env["CARILLON_SMTP_FROM"];
-  if (from === undefined || from === "")
+  const from = read.from ?? sender;
+  if (from === undefined)
     throw new NonRetryableError("The job names no sender (from), and the worker has none (CARILLON_SMTP_FROM).");
   const subject = rendered(read.subject, scope).replaceAll(/\s+/g, " ");
   const text = read.text === null ? undefined : rendered(read.text, scope);

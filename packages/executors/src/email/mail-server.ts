@@ -8,6 +8,8 @@ export interface EmailAttachment {
 }
 
 export interface OutgoingMail {
+  /** run_… */
+  readonly runId: string;
   readonly messageId: string;
   readonly from: string;
   readonly to: readonly string[];
@@ -29,6 +31,8 @@ export interface SentMail {
   readonly message_id: string;
   readonly accepted: readonly string[];
   readonly rejected: readonly string[];
+  /** Of a mail that carillon dev caught. */
+  readonly mail_id?: string;
 }
 
 const limits = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 60_000, dnsTimeout: 10_000 };
@@ -61,7 +65,8 @@ export async function openMailServer(url: string | undefined): Promise<MailServe
   };
 }
 
-function sendable({ to, cc, bcc, replyTo, text, html, attachments, ...mail }: OutgoingMail): Record<string, unknown> {
+function sendable(outgoing: OutgoingMail): Record<string, unknown> {
+  const { runId: _, to, cc, bcc, replyTo, text, html, attachments, ...mail } = outgoing;
   return {
     ...mail,
     to: [...to],

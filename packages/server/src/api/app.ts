@@ -27,6 +27,7 @@ import { registerOperations } from "./http/routes.js";
 import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
 import { jobChangeHandlers, jobHandlers, jobHistoryHandlers, jobReplays } from "./jobs.js";
 import { limitHandlers } from "./limits.js";
+import { mailHandlers } from "./mails.js";
 import { clusterHandlers, metaHandlers } from "./meta.js";
 import { namespaceHandlers } from "./namespaces.js";
 import { operationHandlers, operationReplays } from "./operations.js";
@@ -42,6 +43,9 @@ import { taskHandlers, workerHandlers } from "./workers.js";
 const requestTimeoutMs = 60_000;
 /** An @ and the longest key, percent-encoded in part. */
 const maxParamLength = 300;
+
+/** Commands that use the default address warn if the server there is that of another folder. */
+const folderHeader = "carillon-folder";
 
 /** Calls are validated by the contract's own checker. The framework's compilers would only slow down each start. */
 function noSchemas(): never {
@@ -117,6 +121,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...workerHandlers(options),
     ...workerProtocolHandlers(options),
     ...clusterHandlers(options),
+    ...mailHandlers(options),
     ...metaHandlers(options),
   };
 }
@@ -135,7 +140,7 @@ function quotasOf({ quotas, metrics }: ApiOptions): Quotas | null {
 }
 
 function addHooks(app: FastifyInstance, options: ApiOptions): void {
-  const { dev, metrics, admission: budget = defaultAdmission, namespace = "default" } = options;
+  const { dev, folder, metrics, admission: budget = defaultAdmission, namespace = "default" } = options;
   const { callerOf = callerByNamespace(namespace) } = options;
   const quotas = quotasOf(options);
   const admission = new Admission(admissionLimits(budget));
@@ -149,6 +154,7 @@ function addHooks(app: FastifyInstance, options: ApiOptions): void {
   });
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header(requestIdHeader, request.id);
+    if (folder !== undefined) reply.header(folderHeader, encodeURI(folder));
     if (dev !== undefined) assertLoopbackCaller({ headers: request.headers, localPort: request.socket.localPort });
     // Before the body is read: no operation will use it.
     if (request.is404) throw unknownAddress(request);

@@ -5,7 +5,7 @@ import { securityHeaders } from "./http/admission.js";
 import { docsPage } from "./http/docs/page.js";
 import { type ApiOptions, handlers, ok, timestamp } from "./http/handler.js";
 
-export function metaHandlers({ health, metrics, version }: ApiOptions) {
+export function metaHandlers({ health, metrics, version, instance, folder }: ApiOptions) {
   // Built at the first request: most nodes never serve their documentation.
   const document = once(() => openApiDocument(version));
   const page = once(() => docsPage(document()));
@@ -23,7 +23,8 @@ export function metaHandlers({ health, metrics, version }: ApiOptions) {
     async getMetrics() {
       return { status: 200, body: await metrics.render(), contentType: metrics.contentType };
     },
-    getVersion: () => ok({ name: "carillon", version, api: "v1", node: process.version }),
+    getVersion: () =>
+      ok({ name: "carillon", version, api: "v1", node: process.version, instance, folder: folder ?? null }),
     getOpenApi: () => ok(document()),
     getDocs: ({ origin }) => ({
       status: 200,

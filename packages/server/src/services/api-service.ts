@@ -7,7 +7,15 @@ import { type Database, type NamespaceGuard, writeProbe } from "@carillon/engine
 import { activeTraceParent, AddressRules, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../api/app.js";
 import type { QuotaLimits } from "../api/http/admission.js";
-import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort, HealthCheck, HealthPort } from "../api/http/handler.js";
+import type {
+  ApiEngine,
+  ApiMetrics,
+  ApiOptions,
+  EventsPort,
+  HealthCheck,
+  HealthPort,
+  Mailbox,
+} from "../api/http/handler.js";
 import { withTimeout } from "../timeout.js";
 import type { NodeContext, Service } from "./service.js";
 
@@ -21,8 +29,12 @@ export interface ApiServiceOptions {
   readonly metrics: () => ApiMetrics;
   readonly events: EventsPort & { stop(): void };
   readonly checkPayload: NonNullable<ApiOptions["checkPayload"]>;
-  /** Set by `dev`; a server uses the configured port or fails. */
-  readonly takesNextPort: boolean;
+  /** Null: this node stores no mails. */
+  readonly mailbox: Mailbox | null;
+  /** Identifies this process. */
+  readonly instance: string;
+  /** Set by `dev`, which takes the next port if the configured one is in use; a server fails then. */
+  readonly folder: string | null;
 }
 
 /** Runs the HTTP API. */
@@ -46,7 +58,7 @@ export class ApiService implements Service {
   async start(): Promise<void> {
     if (this.#app !== null) return;
     const { config } = this.#context;
-    const last = config.port + (this.#options.takesNextPort && config.port !== 0 ? NEXT_PORTS : 0);
+    const last = config.port + (this.#options.folder !== null && config.port !== 0 ? NEXT_PORTS : 0);
     for (let port = config.port; ; port++) {
       const app = this.#makeApp();
       try {
@@ -73,7 +85,7 @@ export class ApiService implements Service {
 
   #makeApp(): Api {
     const { config, logger, version } = this.#context;
-    const { engine, workers, database, metrics, events, checkPayload } = this.#options;
+    const { engine, workers, database, metrics, events, checkPayload, mailbox, instance, folder } = this.#options;
     const rules = new AddressRules(config.outboundAllowlist ?? []);
     return createApi({
       engine: engine(),
@@ -84,6 +96,9 @@ export class ApiService implements Service {
       checkPayload,
       refuseTarget: (url) => closedAddress(url, rules),
       version,
+      instance,
+      ...(folder !== null && { folder }),
+      ...(mailbox !== null && { mailbox }),
       now: () => database().clock.now(),
       newRequestId: randomUUID,
       tracing: { beginSpan, activeTraceParent, enqueueTraced },

@@ -1,21 +1,35 @@
-import { systemClock } from "@carillon/core";
+import { randomUUID } from "node:crypto";
+import { formatInstant, makeUuidV7, systemClock, systemRandomBytes } from "@carillon/core";
 import type { Database } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { createMetrics } from "../metrics/metrics.js";
+import { AnnouncementService } from "./announcement-service.js";
 import { ApiService, assertPortFree } from "./api-service.js";
 import { type DatabaseServices, databaseServices, SchemaService } from "./database-service.js";
 import { EngineService, EventsService, QueueLoadService } from "./engine-service.js";
 import { logEngineEvent, runEndLog } from "./event-log.js";
+import { MailboxService } from "./mailbox-service.js";
 import { type NodeContext, type Service, ServiceGroup } from "./service.js";
-import { nodeExecutors, payloadFaults, WebhookService, WorkerService } from "./worker-service.js";
+import {
+  hasMailServer,
+  nodeExecutors,
+  nodeNamespace,
+  payloadFaults,
+  WebhookService,
+  WorkerService,
+} from "./worker-service.js";
 
 export interface NodeOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
-  /** `dev` tries the next port when the configured one is in use. */
+  /** `dev` tries the next port when the configured one is in use, and catches mails. */
   readonly dev: boolean;
+  /** The working directory, which the server's file names. */
+  readonly cwd: string;
+  /** The folder of the file with the server's address, if it is not the data folder. */
+  readonly announceIn?: string;
   /** Drops the schema first, with everything stored in it. */
   readonly reset: boolean;
 }
@@ -36,9 +50,11 @@ export class Node implements Service {
   readonly #dev: boolean;
   readonly #below: DatabaseServices;
   readonly #api: ApiService;
+  readonly #announcement: AnnouncementService;
   readonly #group: ServiceGroup;
 
-  constructor({ config, logger, version, dev, reset }: NodeOptions) {
+  constructor(options: NodeOptions) {
+    const { config, logger, version, dev, reset, cwd, announceIn = config.dataDir } = options;
     const context: NodeContext = { config, logger, version, stopping: this.#stopping.signal };
     const metrics = createMetrics({ version });
     const below = databaseServices(context, metrics.databaseEvent);
@@ -58,13 +74,16 @@ export class Node implements Service {
       },
     });
     metrics.watchNode({ engine: () => engine.held?.load ?? null, database: () => loadOf(below.database.held) });
-    const executors = nodeExecutors(config, process.env, () => (api.url === "" ? null : api.url));
+    const mailbox = dev && !hasMailServer(process.env) ? devMailbox(context, reset) : null;
+    const callbackUrl = (): string | null => (api.url === "" ? null : api.url);
+    const executors = nodeExecutors(config, process.env, { url: callbackUrl, mailbox });
     const worker = new WorkerService(context, () => engine.required, executors);
     const webhooks = new WebhookService(context, {
       engine: () => engine.required,
       now: () => database().clock.now(),
       onDelivery: metrics.webhookDelivery,
     });
+    const instance = randomUUID();
     const api = new ApiService(context, {
       engine: () => engine.required,
       workers: () => engine.required.workerApi,
@@ -72,21 +91,37 @@ export class Node implements Service {
       metrics: () => metrics,
       events: events.hub,
       checkPayload: payloadFaults(executors),
-      takesNextPort: dev,
+      mailbox,
+      instance,
+      folder: dev ? cwd : null,
+    });
+    const announcement = new AnnouncementService(context, {
+      dataDir: announceIn,
+      makesFolder: dev,
+      server: () => ({
+        url: api.url,
+        pid: process.pid,
+        instance,
+        folder: cwd,
+        started_at: formatInstant(systemClock.now()),
+      }),
     });
     this.#context = context;
     this.#dev = dev;
     this.#below = below;
     this.#api = api;
+    this.#announcement = announcement;
     const services = [
       ...below.services,
       new SchemaService(context, database, reset),
       engine,
+      ...(mailbox === null ? [] : [mailbox]),
       worker,
       webhooks,
       new QueueLoadService(context, () => engine.required, metrics.exportLoads),
       events,
       api,
+      announcement,
     ];
     this.#group = new ServiceGroup(this.name, services, {
       started: (service) => logger.debug({ service }, "service started"),
@@ -106,8 +141,9 @@ export class Node implements Service {
     return this.#group.stop();
   }
 
-  /** For a process that exits at once: only signals PostgreSQL to stop. */
+  /** For a process that exits at once: removes its address, and signals PostgreSQL to stop. */
   abandon(): void {
+    this.#announcement.remove();
     this.#below.embedded?.abandon();
   }
 
@@ -123,6 +159,12 @@ export class Node implements Service {
       },
     };
   }
+}
+
+function devMailbox({ config, logger }: NodeContext, reset: boolean): MailboxService {
+  const now = (): number => systemClock.now();
+  const newId = makeUuidV7({ now, randomBytes: systemRandomBytes });
+  return new MailboxService({ dataDir: config.dataDir, namespace: nodeNamespace, reset, logger, newId, now });
 }
 
 function loadOf(database: Database | null) {

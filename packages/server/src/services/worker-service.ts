@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { systemTimers, webhookQueue } from "@carillon/core";
 import type { Engine } from "@carillon/engine";
-import { createExecutorHost, emailExecutor, httpExecutor } from "@carillon/executors";
+import { createExecutorHost, emailExecutor, httpExecutor, type OwnMailServer } from "@carillon/executors";
 import {
   AddressRules,
   builtInTasks,
@@ -17,6 +17,9 @@ import type { Config } from "../config/options.js";
 import { type DeliveryOutcome, type Post, webhookSender } from "../events/webhook-delivery.js";
 import { workerLog } from "./event-log.js";
 import { HoldingService, type NodeContext, type Service } from "./service.js";
+
+/** The namespace whose runs the worker inside a node takes. */
+export const nodeNamespace = "default";
 
 /** The worker inside the node: the built-in tasks, and the executors that need no other program. */
 export class WorkerService extends HoldingService<Worker> {
@@ -37,7 +40,7 @@ export class WorkerService extends HoldingService<Worker> {
     if (config.workerSlots === 0) return null;
     const engine = this.#engine();
     const worker = new Worker({
-      transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
+      transport: new LocalTransport(engine.gateway, { namespace: nodeNamespace, nodeId: () => engine.nodeId }),
       tasks: [...builtInTasks(workerTimers), ...this.#executors],
       name: config.nodeName ?? hostname(),
       queues: ["*"],
@@ -54,14 +57,23 @@ export class WorkerService extends HoldingService<Worker> {
   }
 }
 
-/**
- * The executors of the worker inside a node: http, and email if a mail server is configured. `url` is the node's own address; null
- * until it listens.
- */
+export interface NodeSurroundings {
+  /** The node's own address; null until it listens. */
+  readonly url: () => string | null;
+  /** Takes the mails if no mail server is configured. */
+  readonly mailbox: OwnMailServer | null;
+}
+
+/** Whether the environment names the mail server of the executor email. */
+export function hasMailServer(env: NodeJS.ProcessEnv): boolean {
+  return (env["CARILLON_SMTP_URL"] ?? "") !== "";
+}
+
+/** The executors of the worker inside a node: http, and email if its mails can go anywhere. */
 export function nodeExecutors(
   { outboundAllowlist, publicUrl, workerSlots }: Config,
   env: NodeJS.ProcessEnv,
-  url: () => string | null,
+  { url, mailbox }: NodeSurroundings,
 ): readonly Executor[] {
   if (workerSlots === 0) return [];
   const callbackBase = (): string | null => publicUrl ?? url();
@@ -71,8 +83,8 @@ export function nodeExecutors(
     outboundAllowlist: outboundAllowlist ?? [],
     callbackBase,
   });
-  const hasMail = (env["CARILLON_SMTP_URL"] ?? "") !== "";
-  return [httpExecutor(host), ...(hasMail ? [emailExecutor(host)] : [])];
+  const hasMail = mailbox !== null || hasMailServer(env);
+  return [httpExecutor(host), ...(hasMail ? [emailExecutor(host, mailbox)] : [])];
 }
 
 /** Validates the payloads of these executors; finds nothing wrong with those of other tasks. */

@@ -6,11 +6,13 @@ import {
   createClient,
   problemError,
   type RunCreate,
+  ServerUnreachable,
 } from "@carillon/client";
 import { checkOptions, type TimeInput } from "@carillon/contract/check";
 import { CarillonError, systemRandom } from "@carillon/core";
 import { wait, workerTimers } from "../runtime/timers.js";
 import { activeTraceHeaders } from "../trace/span.js";
+import { answersAs, localServers } from "./local-server.js";
 import { HttpTransport } from "../transport/http/http-transport.js";
 import type {
   AppWorker,
@@ -32,18 +34,61 @@ import { WorkerGroup } from "./worker-group.js";
  * Connects to the server with this URL; without options, to the one that CARILLON_URL names. The package `carillon` has the same
  * function, which can also run the engine in the process.
  */
-export function carillon(options: ClientOptions = serverFromEnvironment() ?? refuseMissingUrl()): RemoteApp {
+export function carillon(
+  options: ClientOptions = serverFromEnvironment() ?? serverOfFolder() ?? refuseMissingUrl(),
+): RemoteApp {
   return new RemoteApp(options);
 }
 
 /** CARILLON_URL with CARILLON_TOKEN and CARILLON_NAMESPACE; null if CARILLON_URL is not set. */
 export function serverFromEnvironment(): ClientOptions | null {
-  const { CARILLON_URL: url, CARILLON_TOKEN: token, CARILLON_NAMESPACE: namespace } = process.env;
-  return url ? { url, ...(token && { token }), ...(namespace && { namespace }) } : null;
+  const { CARILLON_URL: url } = process.env;
+  return url ? { url, ...callerFromEnvironment() } : null;
+}
+
+function callerFromEnvironment(): Omit<ClientOptions, "url"> {
+  const { CARILLON_TOKEN: token, CARILLON_NAMESPACE: namespace } = process.env;
+  return { ...(token && { token }), ...(namespace && { namespace }) };
+}
+
+/** No caller can give it: options are checked by their names. */
+const checkServer = Symbol("check of the server");
+
+interface ServerOfFolder extends ClientOptions {
+  /** Throws if another process, or none, answers at the address. */
+  readonly [checkServer]: () => Promise<void>;
+}
+
+/**
+ * The server that runs in the working directory or a folder above it, such as that of `carillon dev`; null if there is none. The first
+ * request checks that the process at its address is that server.
+ */
+export function serverOfFolder(): ServerOfFolder | null {
+  const [server] = localServers({ cwd: process.cwd(), env: process.env })?.alive ?? [];
+  if (server === undefined) return null;
+  let isChecked = false;
+  const check = async (): Promise<void> => {
+    isChecked ||= await answersAs(server);
+    if (isChecked) return;
+    const message = `The server of ${server.folder}, process ${server.pid}, does not answer at ${server.url}.`;
+    throw new ServerUnreachable("network", message, null);
+  };
+  return {
+    url: server.url,
+    ...callerFromEnvironment(),
+    [checkServer]: check,
+    fetch: async (input, init) => {
+      await check();
+      return fetch(input, init);
+    },
+  };
 }
 
 function refuseMissingUrl(): never {
-  throw new CarillonError("config_invalid", "Pass the option url, or set CARILLON_URL.");
+  throw new CarillonError(
+    "config_invalid",
+    "Pass the option url, or set CARILLON_URL, or start carillon dev in this folder.",
+  );
 }
 
 /** The maximum number of runs that the server accepts in one call. */
@@ -55,10 +100,10 @@ const sleep: NonNullable<ClientOptions["sleep"]> = (ms, signal = new AbortContro
 /** An app whose engine is in a server, reached over HTTP. */
 export class RemoteApp implements Producer {
   readonly client: Client;
-  readonly #options: ClientOptions;
+  readonly #options: ClientOptions & Partial<ServerOfFolder>;
   readonly #workers: AppWorker[] = [];
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions & Partial<ServerOfFolder>) {
     checkOptions(clientOptions, options, { name: "carillon", code: "config_invalid" });
     this.#options = options;
     this.client = createClient({ headers: activeTraceHeaders, sleep, ...options });
@@ -110,7 +155,11 @@ export class RemoteApp implements Producer {
     const transportOptions = { urls: [url], timers: workerTimers, random: systemRandom, ...caller };
     const worker = new WorkerGroup({
       settings,
-      connect: async () => () => new HttpTransport(transportOptions),
+      connect: async () => {
+        // The transport's requests are its own.
+        await this.#options[checkServer]?.();
+        return () => new HttpTransport(transportOptions);
+      },
       onEvent: () => undefined,
       stopAll: () => this.stop(),
     });

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CarillonProcess } from "../../process/carillon-process.js";
@@ -75,6 +75,66 @@ it("a worker whose task has a wrong option ends with 78, the file, the task and 
   await writeFile(tasks, withOptions(""));
   await process.line(/^carillon: serving slow on/);
   expect(await process.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("carillon dev loads the tasks again when a file changes that they import, and ignores the files that they write", async () => {
+  const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
+  const file = (name: string): string => join(folder, name);
+  await mkdir(file("lib"));
+  await writeFile(file("lib/value.cjs"), "module.exports = { value: 1 };");
+  await writeFile(file("conf.json"), '{"n":1}');
+  await writeFile(
+    file("tasks.mjs"),
+    `import { createRequire } from "node:module";
+    import { writeFileSync } from "node:fs";
+    import conf from "./conf.json" with { type: "json" };
+    import lib from "./lib/value.cjs";
+    export const sum = { name: "sum", run: () => {
+      writeFileSync(new URL("lib/out.json", import.meta.url), "{}");
+      return [conf.n, lib.value];
+    } };`,
+  );
+  const { process, url } = await startDev(dataDir, ["tasks.mjs"], { cwd: folder });
+  const serving = /^carillon: serving sum on/;
+  const served = async (times: number): Promise<void> => {
+    while (process.count(serving) < times) await process.next();
+  };
+  await served(1);
+  const first = await createJob(url, { task: "sum" });
+  await expect.poll(() => outputOf(url, first), { timeout: 30_000 }).toEqual([1, 1]);
+
+  await writeFile(file("conf.json"), '{"n":22}');
+  await process.line(/^carillon: conf\.json changed; the tasks are loaded again/);
+  await served(2);
+  await writeFile(file("lib/value.cjs"), "module.exports = { value: 22, };");
+  await process.line(/^carillon: lib\/value\.cjs changed/);
+  await served(3);
+  // The two old processes have ended.
+  while (process.count(/"msg":"stopped"/) < 2) await process.next();
+  const second = await createJob(url, { task: "sum" });
+  await expect.poll(() => outputOf(url, second), { timeout: 30_000 }).toEqual([22, 22]);
+
+  await writeFile(file("lib/value.cjs"), "module.exports = { value: = };");
+  await process.line(/lib\/value\.cjs:1:27$/);
+  await process.line(/^> 1 \| module\.exports = \{ value: = \};$/);
+  await process.line(/^carillon: the tasks are served as they were before/);
+  await writeFile(file("lib/value.cjs"), "module.exports = { value: 3 };");
+  await served(4);
+  expect(process.stderr).not.toContain("out.json changed");
+  expect(await process.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("carillon dev stays up with tasks that cannot be loaded, and serves them when they are repaired", async () => {
+  const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
+  const tasks = join(folder, "tasks.mjs");
+  await writeFile(tasks, 'import { x } from "./missing.mjs";\nexport const a = { name: "a", run: () => x };\n');
+  const { process, url } = await startDev(dataDir, [tasks]);
+  await process.line(/tasks\.mjs:1:19$/);
+  await process.line(/^carillon: no tasks are served; a change of a file that they import loads them again/);
+  expect((await call(`${url}/readyz`)).status).toBe(200);
+  await writeFile(join(folder, "missing.mjs"), "export const x = 5;\n");
+  await process.line(/^carillon: serving a on/);
+  await process.stop();
 });
 
 it("the worker of carillon dev ends with it, also if carillon dev is killed", async () => {

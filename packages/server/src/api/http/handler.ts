@@ -18,7 +18,7 @@ import {
   type RunPolicy,
   type TraceContext,
 } from "@carillon/core";
-import type { ChangeContext, Effect, Engine, NamespaceGuard, Receipt } from "@carillon/engine";
+import type { ChangeContext, Effect, Engine, NamespaceGuard, Page, PageRequest, Receipt } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { EventFilter } from "../../events/public-event.js";
 import type { AdmissionLoad, BudgetLimits, CallerOf, QuotaLimits } from "./admission.js";
@@ -196,6 +196,40 @@ export interface EventsPort {
   open(filter: EventFilter, lastEventId?: string): Readable;
 }
 
+/** A mail that `carillon dev` stored in place of sending it. */
+export interface CaughtMail {
+  /** A UUIDv7: ids are in the order of their times. */
+  readonly id: string;
+  readonly namespace: string;
+  /** run_… */
+  readonly runId: string;
+  readonly messageId: string;
+  readonly receivedAt: Instant;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly replyTo: string | null;
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+  readonly attachments: readonly CaughtAttachment[];
+}
+
+export interface CaughtAttachment {
+  readonly filename: string;
+  readonly contentType: string | null;
+  readonly bytes: number;
+  readonly contentBase64: string;
+}
+
+/** The mails that `carillon dev` caught. */
+export interface Mailbox {
+  /** Newest first. */
+  list(namespace: string, page: PageRequest): Page<CaughtMail>;
+  get(namespace: string, id: string): CaughtMail | null;
+}
+
 /** A position in a trace; undefined: not traced. */
 export interface TracePlace {
   readonly traceparent: string | undefined;
@@ -254,6 +288,12 @@ export interface ApiOptions {
   readonly metrics: ApiMetrics;
   readonly events: EventsPort;
   readonly version: string;
+  /** Identifies this process. */
+  readonly instance: string;
+  /** The folder in which `carillon dev` was started; every response of a server that has one names it. */
+  readonly folder?: string;
+  /** Left out: this server stores no mails. */
+  readonly mailbox?: Mailbox;
   /** The scheduler's clock: the database's, as this node measures it. */
   readonly now: () => Instant;
   /** Older instants are refused; 24 h by default, as in the engine. */

@@ -60,6 +60,7 @@ async function nodeBehindProxy() {
     },
     events: { open: () => Readable.from([]) },
     version: "0",
+    instance: "test",
     now: () => database.clock.now(),
     newRequestId: () => "test",
     admission,

@@ -83,6 +83,7 @@ async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<
     },
     events: { open: () => Readable.from([]) },
     version: "0",
+    instance: "test",
     now: () => database.clock.now(),
     newRequestId: () => "test",
   });

@@ -32,6 +32,7 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
     // Ends at once: an injected request waits for the end of its response.
     events: { open: () => Readable.from(["retry: 2000\n\n"]) },
     version: "0.0.0-test",
+    instance: "test",
     now: () => testNow,
     newRequestId: () => `req_${++ids}`,
     ...options,

@@ -36,6 +36,8 @@ describe("node information", () => {
       version: "0.0.0-test",
       api: "v1",
       node: process.version,
+      instance: "test",
+      folder: null,
     });
   });
 

@@ -5,7 +5,7 @@ import { nodeExecutors, payloadFaults } from "../../../src/services/worker-servi
 
 const { config } = resolveConfig({ flags: {}, env: {}, file: null, cwd: "/" });
 const executors = (env: Record<string, string> = {}, over: Partial<typeof config> = {}) =>
-  nodeExecutors({ ...config, ...over }, env, () => null);
+  nodeExecutors({ ...config, ...over }, env, { url: () => null, mailbox: null });
 
 describe("the executors of a node", () => {
   it("a node has the executor http, and email if a mail server is configured; none without slots", () => {
