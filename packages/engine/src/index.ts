@@ -51,7 +51,7 @@ export type { CrowdedSecond, Forecast, JitterProposal } from "./forecast/count-f
 export type { Neighbour, RunFilter } from "@carillon/store";
 export type { LogPage, LogRequest } from "./runs/run-logs.js";
 export type { RunView } from "./runs/run-reader.js";
-export { classifyPgError, sqlStateOf, type PgErrorClass } from "@carillon/store";
+export { classifyPgError, isDatabaseAway, sqlStateOf, type PgErrorClass } from "@carillon/store";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "@carillon/store";
 export type { DatabaseClock } from "@carillon/store";
 export type { DatabaseEvent } from "@carillon/store";

@@ -47,7 +47,7 @@ export type { Fence, HeldShard, TimelineRow, ShardRow, ShardStore } from "./clus
 export { Coalescer, type CoalescerOptions, type Outcome } from "./db/coalescer.js";
 export { DatabaseClock } from "./db/database-clock.js";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "./db/database.js";
-export { type PgErrorClass, classifyPgError, isFaultOfRows, sqlStateOf } from "./db/errors.js";
+export { type PgErrorClass, classifyPgError, isDatabaseAway, isFaultOfRows, sqlStateOf } from "./db/errors.js";
 export type { Hint } from "./db/listen-notify.js";
 export { type WaitOptions, openDatabase, waitForDatabase, writeProbe } from "./db/open-database.js";
 export type { DatabaseEvent, DatabaseOptions, Random, Timeouts } from "./db/options.js";

@@ -97,6 +97,7 @@ const areas = {
   Server: {
     internal: retryable(500, "The server failed unexpectedly."),
     database_unavailable: retryable(503, "The database is not reachable."),
+    outcome_unknown: retryable(503, "The call may have taken effect, because the database did not answer it."),
     database_timeout: retryable(504, "The database did not respond in time."),
     etcd_unavailable: retryable(503, "The etcd cluster is not reachable."),
     overloaded: retryable(503, "The node has too many requests in progress."),

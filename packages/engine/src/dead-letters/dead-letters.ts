@@ -1,5 +1,11 @@
 import { CarillonError, formatId } from "@carillon/core";
-import type { DeadLetterFilter, ErrorGroupView, GroupPlace, RedriveView } from "@carillon/store";
+import {
+  type DeadLetterFilter,
+  type ErrorGroupView,
+  type GroupPlace,
+  isDatabaseAway,
+  type RedriveView,
+} from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
 import { type RunReader, type RunView, toRunView } from "../runs/run-reader.js";
@@ -144,7 +150,7 @@ async function redriven({ id }: RunView, retry: () => Promise<Repeated>): Promis
   try {
     return { id, runId: (await retry()).id };
   } catch (error) {
-    if (error instanceof CarillonError && error.code !== "database_unavailable") return { id, error };
+    if (error instanceof CarillonError && !isDatabaseAway(error)) return { id, error };
     throw error;
   }
 }
