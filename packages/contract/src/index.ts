@@ -29,7 +29,7 @@ export {
   quotaClasses,
   quotaClassOf,
   type RateClass,
-  takesIdempotencyKey,
+  isWrite, takesIdempotencyKey,
 } from "./operation.js";
 export { type OperationId, operations } from "./operations.js";
 export type { PageQuery } from "./paging.js";

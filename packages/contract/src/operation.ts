@@ -109,6 +109,11 @@ export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
   return method === "POST" && (rateClass === "write" || rateClass === "bulk");
 }
 
+/** Whether the call may change something, so that its outcome can be unknown. A preview is a POST that changes nothing. */
+export function isWrite({ method, rateClass }: Operation): boolean {
+  return method !== "GET" && rateClass !== "read";
+}
+
 /**
  * The quota that a call counts against; null: none may refuse it. Results must always get through: those of workers, and those of
  * callbacks, whose senders may be outside the namespace and must not use up its quota.
@@ -136,7 +141,8 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
   const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
   const keyed = takesIdempotencyKey(operation) ? keyErrors : [];
-  return [...new Set([...operation.errors, ...common, ...counted, ...keyed])];
+  const open = isWrite(operation) && operation.errors.includes("database_unavailable") ? (["outcome_unknown"] as const) : [];
+  return [...new Set([...operation.errors, ...common, ...counted, ...keyed, ...open])];
 }
 
 /** Of a call that needs the database; not_found stands for an unknown namespace, too. */

@@ -1,5 +1,6 @@
 import { canonicalUuid, type EnqueueSpec, storedLabels } from "@carillon/core";
 import { jsonOrNull, jsonParam, type SearchPaths, timestampParam } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { refuseUnusable } from "../catalog/lanes.js";
 import type { EngineContext, InNamespace } from "../context.js";
@@ -61,7 +62,7 @@ export class Enqueuer {
         ? this.#enqueuer.enqueue(id, spec)
         : this.#idempotent.enqueue(id, spec, receipt));
       const { id: runId, isNew, created } = accepted;
-      const run = created === null ? await this.#runs.find(id, runId) : newRunView(created.run, created.stored);
+      const run = created === null ? await afterCommit(() => this.#runs.find(id, runId)) : newRunView(created.run, created.stored);
       if (run === null) throw new Error(`Run ${runId} was stored and cannot be found.`);
       return { run, isNew };
     });

@@ -27,13 +27,13 @@ import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.j
 import { jobChangeHandlers, jobHandlers, jobHistoryHandlers, jobReplays } from "./jobs.js";
 import { limitHandlers } from "./limits.js";
 import { clusterHandlers, metaHandlers } from "./meta.js";
-import { namespaceHandlers } from "./namespaces.js";
+import { namespaceHandlers, namespaceReplays } from "./namespaces.js";
 import { operationHandlers, operationReplays } from "./operations.js";
-import { queueHandlers } from "./queues.js";
+import { queueHandlers, queueReplays } from "./queues.js";
 import { runHistoryHandlers, runLogHandlers } from "./run-history.js";
 import { callbackHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
 import { jobPreviewHandlers } from "./schedules.js";
-import { webhookHandlers } from "./webhooks.js";
+import { webhookHandlers, webhookReplays } from "./webhooks.js";
 import { workerProtocolHandlers } from "./worker-protocol.js";
 import { taskHandlers, workerHandlers } from "./workers.js";
 
@@ -123,6 +123,9 @@ function replaysOf(options: ApiOptions): Replays {
     ...runReplays(options),
     ...operationReplays(options),
     ...backfillReplays(options),
+    ...queueReplays(options),
+    ...namespaceReplays(options),
+    ...webhookReplays(options),
   };
 }
 

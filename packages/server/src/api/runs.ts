@@ -28,7 +28,7 @@ import {
   type RunError,
   slaTermsOf,
 } from "@carillon/core";
-import type { AttemptRecord, Effect, EnqueuedRun, RunExplanation, RunView } from "@carillon/engine";
+import { type AttemptRecord, type Effect, type EnqueuedRun, isDatabaseAway, type RunExplanation, type RunView } from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
@@ -74,7 +74,7 @@ export function runHandlers(options: ApiOptions) {
       const waitMs = readWait(call.query);
       const request = readRunNow(call.body);
       const run = await engine.jobs.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
-      return newRunResponse(await awaitEnd(engine, call, run, waitMs));
+      return newRunResponse(await awaitNewRun(engine, call, run, waitMs));
     },
     async createRun(call) {
       const { body, namespace, receipt } = call;
@@ -83,7 +83,7 @@ export function runHandlers(options: ApiOptions) {
       const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
         engine.enqueuer.enqueueAndRead(namespace, one, receipt),
       );
-      return runOrExistingResponse(await awaitEnd(engine, call, run, waitMs), isNew);
+      return runOrExistingResponse(await awaitNewRun(engine, call, run, waitMs), isNew);
     },
     async createRuns(call) {
       const outcomes = await storeBatch(options, call, readBatch(options, call), (specs, receipt) =>
@@ -196,6 +196,16 @@ async function awaitEnd(
   if (waitMs <= 0 || isFinal(run.status)) return run;
   const ended = await engine.runs.wait(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
   return ended ?? (await engine.runs.get(namespace, run.id)) ?? run;
+}
+
+/** The run is stored: if the wait fails, its creator gets it as it was, as at the end of the time. */
+async function awaitNewRun(engine: Pick<ApiEngine, "runs">, call: AwaitCall, run: RunView, waitMs: DurationMs): Promise<RunView> {
+  try {
+    return await awaitEnd(engine, call, run, waitMs);
+  } catch (error) {
+    if (isDatabaseAway(error)) return run;
+    throw error;
+  }
 }
 
 export function runChangeHandlers(options: ApiOptions) {

@@ -129,7 +129,7 @@ export function toStoreError(error: unknown): unknown {
 }
 
 /** Whether the database could not be reached: the call surely did nothing, or its outcome is unknown. */
-export function isDatabaseAway(error: unknown): error is CarillonError {
+export function isDatabaseAway(error: unknown): boolean {
   return error instanceof CarillonError && (error.code === "database_unavailable" || error.code === "outcome_unknown");
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import {
+  isWrite,
   limits,
   type Operation,
   type OperationId,
@@ -26,7 +27,7 @@ import {
   type TracePlace,
   type TracingPort,
 } from "./handler.js";
-import { toProblem } from "./errors.js";
+import { hasUnknownOutcome, toProblem, UnknownOutcome } from "./errors.js";
 import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
 
 declare module "fastify" {
@@ -96,7 +97,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           const signal = operation.waits === true ? disconnectSignal(reply) : undefined;
           const waitingCall = signal === undefined ? call : { ...call, signal };
           const work = holdTicket(request.ticket, () => traced({ operation, request, tracing, respond }, waitingCall));
-          return send(reply, await (hasTimeLimit(operation) ? withTimeout(maxCallMs, work, refuseSlowCall) : work));
+          return send(reply, await (hasTimeLimit(operation) ? withTimeout(maxCallMs, work, () => refuseSlowCall(operation, call)) : work));
         },
       });
     }
@@ -120,8 +121,10 @@ function hasTimeLimit({ rateClass, waits, streams }: Operation): boolean {
   return rateClass !== "none" && rateClass !== "worker" && waits !== true && streams !== true;
 }
 
-function refuseSlowCall(): never {
-  throw new CarillonError("database_timeout", `The call did not finish within ${maxCallMs} ms.`);
+/** The work of the call goes on. */
+function refuseSlowCall(operation: Operation, call: Call<Operation>): never {
+  const slow = new CarillonError("database_timeout", `The call did not finish within ${maxCallMs} ms.`);
+  throw isWrite(operation) ? new UnknownOutcome(howToRepeat(operation, call), slow) : slow;
 }
 
 /** A call occupies its budget until its work has ended, even if its caller has disconnected. */
@@ -197,17 +200,40 @@ function responder(
   handler: Handler<Operation>,
   { keys, replays }: ServedOptions,
 ): Respond {
-  if (!takesIdempotencyKey(operation)) return handler;
+  const once: Respond = async (call) => {
+    try {
+      return await handler(call);
+    } catch (error) {
+      throw hasUnknownOutcome(error) ? unknownOutcome(error, operation, call) : error;
+    }
+  };
+  if (!takesIdempotencyKey(operation)) return once;
   return (call, request) => {
     const key = idempotencyKeyOf(request.headers["idempotency-key"]);
-    if (key === undefined) return handler(call);
+    if (key === undefined) return once(call, request);
     const onLost = (error: unknown): void =>
       request.log.warn(
         { err: error },
         "the response to a call with an Idempotency-Key was not stored; a repeated call rebuilds it",
       );
-    return respondOnce({ keys, operation, handler, replay: replays[id], onLost }, key, call);
+    return respondOnce({ keys, operation, handler: (keyed) => once(keyed, request), replay: replays[id], onLost }, key, call);
   };
+}
+
+/** Reads leave no outcome open, even if they write something on the way, such as a cached total. */
+function unknownOutcome(error: unknown, operation: Operation, call: Call<Operation>): CarillonError {
+  if (isWrite(operation)) return new UnknownOutcome(howToRepeat(operation, call), error);
+  return new CarillonError("database_unavailable", "The connection to the database failed.", { cause: error });
+}
+
+/**
+ * Why a repeated call cannot have its effect twice: the server keeps the answers of calls with a key; PUT, PATCH and DELETE name the state
+ * that they leave; the fences of a worker's calls refuse the second one. After If-Match the repeated call would only be refused.
+ */
+function howToRepeat({ method, rateClass }: Operation, { receipt, ifVersion }: Call<Operation>): "by_key" | "by_method" | null {
+  if (receipt !== undefined) return "by_key";
+  if (rateClass === "worker") return "by_method";
+  return method === "POST" || ifVersion !== undefined ? null : "by_method";
 }
 
 interface KeyedOptions {
@@ -255,7 +281,7 @@ async function respondOnce(options: KeyedOptions, key: string, call: Call<Operat
     await begun.answered(toStored(response)).catch(onLost);
     return response;
   } catch (error) {
-    await begun.refused().catch(onLost);
+    await begun.failed().catch(onLost);
     throw error;
   }
 }
