@@ -1163,6 +1163,20 @@ AS $function$
   end
 $function$;
 
+CREATE OR REPLACE FUNCTION carillon.refuse_ended(ids uuid[], since timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from "carillon".run_history
+    where id = any (ids) and finished_at >= since and finished_at < statement_timestamp() + interval '1 day'
+  ) then
+    raise unique_violation using message = 'A run with this id has ended.';
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.update_definition_key()
  RETURNS trigger
  LANGUAGE plpgsql

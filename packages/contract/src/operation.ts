@@ -134,7 +134,7 @@ export const commonErrors: Codes = [
   "shutting_down",
 ];
 /** Further errors of a call that takes an Idempotency-Key. */
-const keyErrors: Codes = ["idempotency_in_progress", "idempotency_key_reused", "field_invalid", "not_found"];
+const keyErrors: Codes = ["idempotency_in_progress", "idempotency_key_reused", "idempotency_key_stale", "field_invalid", "not_found"];
 
 /** Every error that an operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {

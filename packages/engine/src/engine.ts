@@ -147,7 +147,7 @@ export class Engine {
     this.#inserts = inserts;
     const insertWithReceipt = makeInsertWithReceipt(context, statements);
     const callText = statements.get("enqueue.call").text;
-    this.enqueuer = new Enqueuer(context, { catalog, inserts, insertWithReceipt, callText });
+    this.enqueuer = new Enqueuer(context, { catalog, inserts, insertWithReceipt, callText, statements });
     this.idempotencyKeys = new IdempotencyKeys(context);
 
     // Jobs.

@@ -32,6 +32,7 @@ const areas = {
     not_supported_yet: final(422, "This version does not support the feature yet."),
     idempotency_in_progress: retryable(409, "A call with the same Idempotency-Key is in progress."),
     idempotency_key_reused: final(422, "The Idempotency-Key was used for another request."),
+    idempotency_key_stale: final(422, "The time in the Idempotency-Key is too far from the server's clock."),
     rate_limited: retryable(429, "The caller's quota is used up."),
     headers_too_large: final(431, "The request's headers are larger than allowed."),
   },

@@ -31,7 +31,7 @@ import { namespaceHandlers, namespaceReplays } from "./namespaces.js";
 import { operationHandlers, operationReplays } from "./operations.js";
 import { queueHandlers, queueReplays } from "./queues.js";
 import { runHistoryHandlers, runLogHandlers } from "./run-history.js";
-import { callbackHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
+import { callbackHandlers, identifiedRunHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
 import { jobPreviewHandlers } from "./schedules.js";
 import { webhookHandlers, webhookReplays } from "./webhooks.js";
 import { workerProtocolHandlers } from "./worker-protocol.js";
@@ -75,6 +75,7 @@ export function createApi(options: ApiOptions): Api {
     namespace,
     keys: engine.idempotencyKeys,
     replays: replaysOf(options),
+    identified: identifiedRunHandlers(options),
     tracing,
   });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>

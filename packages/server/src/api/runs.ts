@@ -10,6 +10,7 @@ import {
   readRunRepeat,
   type Run,
   type RunBatchResult,
+  type RunCreate,
   type RunCreated,
   type RunError as RunErrorJson,
   type RunList,
@@ -21,6 +22,7 @@ import {
   type DurationMs,
   type EnqueueSpec,
   formatId,
+  idOfItem,
   isFinal,
   latenessOf,
   parseDuration,
@@ -45,6 +47,8 @@ import {
   noTracing,
   ok,
   type Replay,
+  type IdentifiedHandlers,
+  markReplayed,
   type Replays,
   timestamp,
   timestampOrNull,
@@ -92,6 +96,45 @@ export function runHandlers(options: ApiOptions) {
       return batchResponse(outcomes, call.requestId);
     },
   });
+}
+
+/** Runs whose requests name neither a time nor a dedupe key. What a task's worker registered must not matter: it may change between two calls. */
+function namesNoTime(run: unknown): boolean {
+  if (typeof run !== "object" || run === null) return true;
+  return datedFields.every((name) => !Object.hasOwn(run, name));
+}
+
+const datedFields = ["delay", "run_at", "dedupe"] as const satisfies readonly (keyof RunCreate)[];
+
+/** Calls with the key of a client that makes one for each call: their runs get ids from it, which costs less than a receipt. */
+export function identifiedRunHandlers(options: ApiOptions): IdentifiedHandlers {
+  const { engine, tracing = noTracing } = options;
+  const createRun = async (id: string, call: Call<Operation>): Promise<ApiResponse> => {
+    const { body, namespace } = call;
+    const query = (call.query ?? {}) as AwaitCall["query"];
+    const waitMs = readWait(query);
+    const spec = readRunCreate(body, momentOf(options, namespace));
+    const { run, isRepeat } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
+      engine.enqueuer.enqueueOnce(namespace, one, id),
+    );
+    const response = runOrExistingResponse(await awaitNewRun(engine, { ...call, query }, run, waitMs), true);
+    return isRepeat ? markReplayed(response) : response;
+  };
+  const createRuns = async (id: string, call: Call<Operation>, runs: ReadItem<EnqueueSpec>[]): Promise<ApiResponse> => {
+    const ids = runs.flatMap((item, index) => ("spec" in item ? [idOfItem(id, index)] : []));
+    const outcomes = await storeBatch(options, call, runs, (specs) =>
+      engine.enqueuer.enqueueManyOnce(call.namespace, specs, ids),
+    );
+    // The caller repeats the whole call, which stores only the runs that are missing.
+    const away = outcomes.find((one) => "error" in one && isDatabaseAway(one.error));
+    if (away !== undefined && "error" in away) throw new CarillonError("outcome_unknown", "A part of the batch failed.", { cause: away.error });
+    return batchResponse(outcomes, call.requestId);
+  };
+  return {
+    createRun: (id, call) => (namesNoTime(call.body) ? createRun(id, call) : null),
+    createRuns: (id, call) =>
+      readRunBatch(call.body).every(namesNoTime) ? createRuns(id, call, readBatch(options, call)) : null,
+  };
 }
 
 /** The responses to repeated calls whose first response was not stored. */

@@ -10,7 +10,7 @@ import {
   quotaClassOf,
   takesIdempotencyKey,
 } from "@carillon/contract";
-import { CarillonError, parseTraceParent } from "@carillon/core";
+import { CarillonError, idOfGeneratedKey, parseTraceParent } from "@carillon/core";
 import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { withTimeout } from "../../timeout.js";
@@ -22,6 +22,8 @@ import {
   type CallSpan,
   type Handler,
   type Handlers,
+  type IdentifiedHandlers,
+  markReplayed,
   type Replay,
   type Replays,
   type TracePlace,
@@ -62,6 +64,7 @@ export interface ServedOptions {
   readonly namespace: string;
   readonly keys: ApiEngine["idempotencyKeys"];
   readonly replays: Replays;
+  readonly identified: IdentifiedHandlers;
   readonly tracing: TracingPort;
 }
 
@@ -198,25 +201,32 @@ function responder(
   id: OperationId,
   operation: Operation,
   handler: Handler<Operation>,
-  { keys, replays }: ServedOptions,
+  { keys, replays, identified }: ServedOptions,
 ): Respond {
-  const once: Respond = async (call) => {
+  const closed = async (call: Call<Operation>, respond: () => ApiResponse | Promise<ApiResponse>): Promise<ApiResponse> => {
     try {
-      return await handler(call);
+      return await respond();
     } catch (error) {
       throw hasUnknownOutcome(error) ? unknownOutcome(error, operation, call) : error;
     }
   };
+  const once: Respond = (call) => closed(call, () => handler(call));
   if (!takesIdempotencyKey(operation)) return once;
+  const withIds = identified[id];
   return (call, request) => {
     const key = idempotencyKeyOf(request.headers["idempotency-key"]);
     if (key === undefined) return once(call, request);
+    const idOfCall = withIds === undefined ? null : idOfGeneratedKey(key);
+    const keyed = { ...call, isKeyed: true as const };
+    const response = idOfCall === null ? null : withIds?.(idOfCall, keyed);
+    if (response) return closed(keyed, () => response);
     const onLost = (error: unknown): void =>
       request.log.warn(
         { err: error },
         "the response to a call with an Idempotency-Key was not stored; a repeated call rebuilds it",
       );
-    return respondOnce({ keys, operation, handler: (keyed) => once(keyed, request), replay: replays[id], onLost }, key, call);
+    const onceWithReceipt = (received: Call<Operation>) => once(received, request);
+    return respondOnce({ keys, operation, handler: onceWithReceipt, replay: replays[id], onLost }, key, keyed);
   };
 }
 
@@ -230,8 +240,8 @@ function unknownOutcome(error: unknown, operation: Operation, call: Call<Operati
  * Why a repeated call cannot have its effect twice: the server keeps the answers of calls with a key; PUT, PATCH and DELETE name the state
  * that they leave; the fences of a worker's calls refuse the second one. After If-Match the repeated call would only be refused.
  */
-function howToRepeat({ method, rateClass }: Operation, { receipt, ifVersion }: Call<Operation>): "by_key" | "by_method" | null {
-  if (receipt !== undefined) return "by_key";
+function howToRepeat({ method, rateClass }: Operation, { isKeyed, ifVersion }: Call<Operation>): "by_key" | "by_method" | null {
+  if (isKeyed === true) return "by_key";
   if (rateClass === "worker") return "by_method";
   return method === "POST" || ifVersion !== undefined ? null : "by_method";
 }
@@ -303,10 +313,6 @@ function toStored({ status, headers = {}, body }: ApiResponse): KeptAnswer {
 
 function replayed({ status, headers, body }: KeptAnswer): ApiResponse {
   return markReplayed({ status, headers, ...(body !== null && { body: JSON.parse(body) as unknown }) });
-}
-
-function markReplayed(response: ApiResponse): ApiResponse {
-  return { ...response, headers: { ...response.headers, "Idempotent-Replayed": "true" } };
 }
 
 function callOf(

@@ -89,6 +89,29 @@ describe("a call whose connection to the database is lost", () => {
     60_000,
   );
 
+  it.each(["createRun", "createRuns"] as const)(
+    "has its effect exactly once in %s when it is repeated under the key that a client made",
+    async (id) => {
+      const prepare: Prepare = async () =>
+        id === "createRun"
+          ? { method: "POST", url: "/v1/runs", body: { task: "unserved", payload: { a: 1 } } }
+          : { method: "POST", url: "/v1/runs:batchCreate", body: { runs: [1, 2, 3].map((n) => ({ task: "unserved", payload: n })) } };
+      await walk(
+        prepare,
+        async (outcome, before, again) => {
+          const repeated = await again();
+          expect(problemOf(repeated)).toBe("done");
+          expect(growth(before, await api.state())).toEqual({ run: id === "createRun" ? 1 : 3 });
+          const third = await again();
+          expect(third.json()).toEqual(repeated.json());
+          if (id === "createRun" && outcome === "outcome_unknown") expect(third.headers["idempotent-replayed"]).toBe("true");
+        },
+        () => `auto-${api.newId()}`,
+      );
+    },
+    60_000,
+  );
+
   it.each(Object.entries(keyed))(
     "has its effect exactly once in %s when it is repeated with its Idempotency-Key",
     async (id, prepare) => {

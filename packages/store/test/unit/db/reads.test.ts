@@ -16,7 +16,7 @@ describe("isRead", () => {
     const called = sources
       .filter(({ name }) => isRead(statements.get(name)))
       .flatMap(({ text }) => [...text.matchAll(/carillon\.(\w+)\(/g)].map(([, name]) => name));
-    expect(called).toEqual([]);
+    expect(called).toEqual(["refuse_ended"]);
   });
 
   it.each(["select 1", "select * from t for update", "select * from t for no key update of t", "select 'delete from t'", "begin", "rollback"])(
