@@ -167,7 +167,14 @@ export class Engine {
     const pauseExpiry = new PauseExpiry(context, { unitOfWork, rules, upstreamEnds });
 
     // The scheduler: due jobs and runs, and far-future runs.
-    new Scheduler(context, { store: fires, calendars: calendarCache, calendarSweep, pauseExpiry, rank });
+    new Scheduler(context, {
+      store: fires,
+      calendars: calendarCache,
+      calendarSweep,
+      pauseExpiry,
+      rank,
+      hasFeature: this.#membership.hasFeature,
+    });
     new FarFuturePromoter(context);
 
     // Webhooks.

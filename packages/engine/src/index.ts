@@ -15,6 +15,8 @@ export { type JobFilter, jobStatus, type JobView } from "./jobs/job-reader.js";
 export type { CreatedJob } from "./jobs/job-requests.js";
 export type { EnqueuedRun } from "./enqueue/run-enqueuer.js";
 export type { BegunCall, IdempotencyKeys, OwnCall } from "./enqueue/idempotency/idempotency-keys.js";
+export { supportedLevel } from "./cluster/cluster-level.js";
+export { readClusterLevel } from "@carillon/store";
 export type { ClusterStatus, ClusterView } from "./cluster/cluster-membership.js";
 export type { Backfills } from "./backfills/backfills.js";
 export type { Breakers } from "./breakers/breakers.js";

@@ -42,6 +42,7 @@ export {
   type NodeRow,
   type NodeStore,
   nodeLockStatements,
+  readClusterLevel,
 } from "./cluster/node-store.js";
 export type { Fence, HeldShard, TimelineRow, ShardRow, ShardStore } from "./cluster/shard-store.js";
 export { Coalescer, type CoalescerOptions, type Outcome } from "./db/coalescer.js";

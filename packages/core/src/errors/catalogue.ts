@@ -116,6 +116,7 @@ const areas = {
     database_pool_too_small: final(500, "The connection pool is too small."),
     schema_name_invalid: final(500, "The schema name is not allowed."),
     schema_not_permitted: final(500, "The database user may not create or change the schema."),
+    node_too_old: final(500, "The cluster uses features that this version of the node does not support."),
     schema_too_new: final(500, "The schema is newer than this version."),
     schema_too_old: final(500, "The schema lacks migrations."),
     migration_changed: final(500, "A migration differs from the applied one."),

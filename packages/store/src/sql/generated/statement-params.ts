@@ -185,7 +185,7 @@ export interface StatementParams {
   readonly "namespace.read_for_change": "name";
   readonly "node.heartbeat": "takesShards" | "skewMs" | "id";
   readonly "node.lock": "id";
-  readonly "node.register": "id" | "name" | "address" | "version";
+  readonly "node.register": "id" | "name" | "address" | "version" | "level";
   readonly "node.remove": "id" | "seen";
   readonly "node.unlock": "id";
   readonly "operation.abort": "reason" | "namespaceId" | "id";
