@@ -377,6 +377,7 @@ create table carillon.node (
   heartbeat_at timestamp with time zone not null,
   skew_ms integer not null default 0,
   takes_shards boolean not null default true,
+  level integer not null default 0,
   constraint node_pkey PRIMARY KEY (id)
 );
 
@@ -1148,6 +1149,20 @@ AS $function$
   end
 $function$;
 
+CREATE OR REPLACE FUNCTION carillon.lower_cluster_level(level integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from "carillon".setting where name = 'cluster_level' for update;
+  if exists (select from "carillon".node where heartbeat_at > clock_timestamp() - interval '1 minute') then
+    raise exception 'A node of this cluster wrote its heartbeat less than a minute ago. Stop all nodes first.'
+      using errcode = 'object_in_use';
+  end if;
+  update "carillon".setting set value = least(value::int, lower_cluster_level.level)::text where name = 'cluster_level';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.rank_of(due_ms bigint, priority integer, order_kind text, bound_ms bigint, deadline_in_ms bigint, expected_ms double precision)
  RETURNS bigint
  LANGUAGE sql
@@ -1161,6 +1176,38 @@ AS $function$
     when 'sjf' then due_ms + floor(least(greatest(coalesce(expected_ms, 0) * 10, 0), coalesce(bound_ms, 5400000)) + 0.5)::bigint
     else due_ms + coalesce(bound_ms, 5400000) * 4 / 9 - coalesce(bound_ms, 5400000) * priority / 9
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION carillon.refuse_ended(ids uuid[], since timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from "carillon".run_history
+    where id = any (ids) and finished_at >= since and finished_at < statement_timestamp() + interval '1 day'
+  ) then
+    raise unique_violation using message = 'A run with this id has ended.';
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION carillon.refuse_older_node()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  level_in_use int;
+begin
+  select value::int into level_in_use from "carillon".setting where name = 'cluster_level' for share;
+  if new.level < level_in_use then
+    raise exception 'The nodes of this cluster use feature level %, and version % of Carillon supports only level %.',
+      level_in_use, new.version, new.level
+      using errcode = 'object_not_in_prerequisite_state',
+        hint = 'Start a newer version. To go back to this one, stop all nodes and run: select carillon.lower_cluster_level(' || new.level || ');';
+  end if;
+  return new;
+end;
 $function$;
 
 CREATE OR REPLACE FUNCTION carillon.update_definition_key()
@@ -1180,6 +1227,10 @@ $function$;
 
 CREATE TRIGGER job_redefined AFTER UPDATE OF schedule, firing, priority, task, queue, labels, policy, created_at, defined_at ON carillon.job FOR EACH ROW EXECUTE FUNCTION update_definition_key();
 
+CREATE TRIGGER node_level BEFORE INSERT ON carillon.node FOR EACH ROW EXECUTE FUNCTION refuse_older_node();
+
 CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.has_downstream) EXECUTE FUNCTION insert_dependency_events();
 
 CREATE TRIGGER run_not_succeeded AFTER INSERT ON carillon.run_history FOR EACH ROW WHEN (((new.status <> 'succeeded'::text) AND (new.trigger !~~ 'callback%'::text))) EXECUTE FUNCTION insert_run_notice();
+
+comment on column carillon.node.level is 'the feature level that its version supports';

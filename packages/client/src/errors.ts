@@ -5,7 +5,7 @@ export type ApiErrorCode = Problem["code"] | "unexpected_answer" | (string & {})
 
 type ApiErrorFacts = { readonly detail: string } & Pick<
   ApiError,
-  "status" | "code" | "errors" | "requestId" | "retryable" | "retryAfterMs"
+  "status" | "code" | "errors" | "requestId" | "retryable" | "retryAfterMs" | "serverDate"
 >;
 
 /** The server refused the call. Decide by `code`; `message` is for people. */
@@ -19,6 +19,8 @@ export class ApiError extends Error {
   readonly retryable: boolean;
   /** How long to wait before the next try, where the server says so. */
   readonly retryAfterMs: number | null;
+  /** The server's clock when it refused, as the header Date says it. */
+  readonly serverDate: string | null;
 
   constructor(facts: ApiErrorFacts) {
     super(facts.detail);
@@ -28,17 +30,37 @@ export class ApiError extends Error {
     this.requestId = facts.requestId;
     this.retryable = facts.retryable;
     this.retryAfterMs = facts.retryAfterMs;
+    this.serverDate = facts.serverDate;
   }
+}
+
+/** What `fetch` of Node.js reports if it could not connect. */
+const neverConnected: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+function codeOf(error: unknown): unknown {
+  if (typeof error !== "object" || error === null) return undefined;
+  if ("code" in error) return error.code;
+  return "cause" in error ? codeOf(error.cause) : undefined;
 }
 
 /** The client got no answer: whether a request that writes took effect is unknown. */
 export class ServerUnreachable extends Error {
   override readonly name = "ServerUnreachable";
   readonly reason: "network" | "timeout";
+  /** false: no connection could be made, so the call surely had no effect. */
+  readonly wasSent: boolean;
 
   constructor(reason: "network" | "timeout", message: string, cause: unknown) {
     super(message, { cause });
     this.reason = reason;
+    this.wasSent = !neverConnected.has(codeOf(cause));
   }
 }
 
@@ -49,7 +71,16 @@ type ProblemLike = Omit<Problem, "code"> & { readonly code: ApiError["code"] };
 
 /** The error for a problem inside an answer, such as that of a batch. */
 export function problemError({ status, code, detail, errors, request_id, retryable }: Problem): ApiError {
-  return new ApiError({ status, code, detail, errors, requestId: request_id, retryable, retryAfterMs: null });
+  return new ApiError({
+    status,
+    code,
+    detail,
+    errors,
+    requestId: request_id,
+    retryable,
+    retryAfterMs: null,
+    serverDate: null,
+  });
 }
 
 /** The error for a response with a status that is not good. */
@@ -66,6 +97,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
     requestId: problem?.request_id ?? response.headers.get("x-request-id"),
     retryable: problem?.retryable ?? response.status >= 500,
     retryAfterMs: retryAfterOf(response),
+    serverDate: response.headers.get("date"),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Operation } from "@carillon/contract";
 import { ApiError, errorOf, ServerUnreachable } from "./errors.js";
+import { GeneratedKeys } from "./generated-key.js";
 
 export interface ClientOptions {
   /** The address of the server: http://127.0.0.1:8023 */
@@ -15,7 +16,9 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   /**
    * Waits, and stops waiting when the signal aborts. With it, the client repeats a call when the server sends Retry-After: any call
-   * over its quota (429), and a call that reads or has an idempotency key when the server is unavailable (503). Without it, never.
+   * over its quota (429), and when the server is unavailable (503) any call that cannot have its effect twice: one that reads, that has an
+   * idempotency key, or that names the state it leaves (PUT, PATCH, DELETE). Such a write is also repeated if its answer breaks off.
+   * Without it, never.
    */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** How long one call may wait for its quota in all; 30 s by default. A call that would have to wait longer fails at once. */
@@ -38,6 +41,7 @@ interface HttpCall extends CallOptions {
   readonly path: string;
   readonly query?: HttpQuery;
   readonly body: unknown;
+  /** A POST without one gets a key of its own, so that it can be repeated. */
   readonly idempotencyKey?: string;
   readonly ifVersion?: number;
   /** Statuses that are answers, not refusals, although they are not 2xx. */
@@ -81,14 +85,26 @@ export function createTransport(options: ClientOptions): Transport {
       throw new ServerUnreachable("network", `${base} cannot be reached or broke off its answer.`, error);
     }
   };
-  return async <Answer>(call: HttpCall): Promise<Answer> => {
+  const keys = new GeneratedKeys();
+  return async <Answer>(given: HttpCall): Promise<Answer> => {
     const { sleep, onWait, maxQuotaWaitMs = defaultMaxQuotaWaitMs } = options;
-    for (let tries = 1, waitedMs = 0; ; tries++) {
+    const isOurKey = given.method === "POST" && given.idempotencyKey === undefined;
+    let call = isOurKey ? { ...given, idempotencyKey: keys.next() } : given;
+    for (let tries = 1, waitedMs = 0, mayBeDone = false; ; tries++) {
       try {
         return await once<Answer>(call);
       } catch (error) {
-        const waitMs = waitBeforeRetry(error, call, { tries, quotaMs: maxQuotaWaitMs - waitedMs });
+        if (mayBeDone && isGone(error, call)) return undefined as Answer;
+        const otherKey =
+          isOurKey && tries === 1 && error instanceof ApiError ? keys.afterRefusal(error.code, error.serverDate) : null;
+        if (otherKey !== null) {
+          call = { ...call, idempotencyKey: otherKey };
+          continue;
+        }
+        const left = { tries, mayBeDone, quotaMs: maxQuotaWaitMs - waitedMs, waitedMs };
+        const waitMs = waitBeforeRetry(error, call, left);
         if (waitMs === null || sleep === undefined) throw error;
+        mayBeDone ||= hasUnknownOutcome(error);
         if (error instanceof ApiError) onWait?.(waitMs, error);
         await sleep(waitMs, call.signal);
         call.signal?.throwIfAborted();
@@ -102,19 +118,48 @@ const maxTries = 3;
 const maxWaitMs = 10_000;
 /** A server that answers "retry at once" would otherwise get requests without a pause. */
 const minWaitMs = 1_000;
+/** The server frees the key of a call whose node died after a minute. */
+const maxKeyWaitMs = 70_000;
+
+interface SpentOnCall {
+  readonly tries: number;
+  /** An earlier try may have had the call's effect. */
+  readonly mayBeDone: boolean;
+  readonly quotaMs: number;
+  readonly waitedMs: number;
+}
 
 /** How long to wait before the call is repeated; null: it is not. */
-function waitBeforeRetry(
-  error: unknown,
-  call: HttpCall,
-  { tries, quotaMs }: { readonly tries: number; readonly quotaMs: number },
-): number | null {
+function waitBeforeRetry(error: unknown, call: HttpCall, spent: SpentOnCall): number | null {
+  if (error instanceof ServerUnreachable) {
+    // A read has lost nothing, and its caller knows better how long to try.
+    const isOpen = error.wasSent && error.reason === "network" && call.method !== "GET";
+    return isOpen && isRepeatable(call) && spent.tries < maxTries ? minWaitMs : null;
+  }
   if (!(error instanceof ApiError) || error.retryAfterMs === null) return null;
-  if (error.status === 429) return quotaWait(error.retryAfterMs, quotaMs);
-  // The server may have carried it out before it failed: only a call that may safely run twice is repeated.
-  const isRepeatable = call.method === "GET" || call.idempotencyKey !== undefined;
-  if (error.status !== 503 || !isRepeatable || tries >= maxTries) return null;
+  if (error.status === 429) return quotaWait(error.retryAfterMs, spent.quotaMs);
+  // The first try is still under way, or its node died with the key.
+  if (error.code === "idempotency_in_progress" && spent.mayBeDone)
+    return spent.waitedMs < maxKeyWaitMs ? Math.max(error.retryAfterMs, minWaitMs) : null;
+  if (error.status !== 503 || !isRepeatable(call) || spent.tries >= maxTries) return null;
   return Math.min(error.retryAfterMs, maxWaitMs);
+}
+
+/**
+ * The server may have carried the call out before it failed: only a call that cannot have its effect twice is repeated. After a change under
+ * If-Match the repeated call would be refused, and its caller would take its own change for another's.
+ */
+function isRepeatable({ method, idempotencyKey, ifVersion }: HttpCall): boolean {
+  return method === "POST" ? idempotencyKey !== undefined : method === "GET" || ifVersion === undefined;
+}
+
+function hasUnknownOutcome(error: unknown): boolean {
+  return error instanceof ServerUnreachable ? error.wasSent : error instanceof ApiError && error.status === 503;
+}
+
+/** The repeated call finds nothing left to delete: the first one did it. */
+function isGone(error: unknown, { method }: HttpCall): boolean {
+  return method === "DELETE" && error instanceof ApiError && error.status === 404;
 }
 
 /** A call over its quota changed nothing, so it may always be repeated, but not before the time that the server names. */

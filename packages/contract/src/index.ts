@@ -29,6 +29,7 @@ export {
   quotaClasses,
   quotaClassOf,
   type RateClass,
+  isWrite,
   takesIdempotencyKey,
 } from "./operation.js";
 export { type OperationId, operations } from "./operations.js";

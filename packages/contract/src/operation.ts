@@ -113,6 +113,11 @@ export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
   return method === "POST" && (rateClass === "write" || rateClass === "bulk");
 }
 
+/** Whether the call may change something, so that its outcome can be unknown. A preview is a POST that changes nothing. */
+export function isWrite({ method, rateClass }: Operation): boolean {
+  return method !== "GET" && rateClass !== "read";
+}
+
 /**
  * The quota that a call counts against; null: none may refuse it. Results must always get through: those of workers, and those of
  * callbacks, whose senders may be outside the namespace and must not use up its quota.
@@ -133,14 +138,22 @@ export const commonErrors: Codes = [
   "shutting_down",
 ];
 /** Further errors of a call that takes an Idempotency-Key. */
-const keyErrors: Codes = ["idempotency_in_progress", "idempotency_key_reused", "field_invalid", "not_found"];
+const keyErrors: Codes = [
+  "idempotency_in_progress",
+  "idempotency_key_reused",
+  "idempotency_key_stale",
+  "field_invalid",
+  "not_found",
+];
 
 /** Every error that an operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
   const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
   const keyed = takesIdempotencyKey(operation) ? keyErrors : [];
-  return [...new Set([...operation.errors, ...common, ...counted, ...keyed])];
+  const open =
+    isWrite(operation) && operation.errors.includes("database_unavailable") ? (["outcome_unknown"] as const) : [];
+  return [...new Set([...operation.errors, ...common, ...counted, ...keyed, ...open])];
 }
 
 /** Of a call that needs the database; not_found stands for an unknown namespace, too. */

@@ -104,6 +104,7 @@ export {
   type WorkerId,
 } from "./ids/id.js";
 export { occurrenceRunId, scheduledRunId } from "./ids/occurrence-run-id.js";
+export { idOfGeneratedKey, idOfItem } from "./ids/generated-key.js";
 export { canonicalUuid, makeUuidV7, type RandomBytes, timeOfUuid, uuidv7, uuidV7Of } from "./ids/uuid.js";
 export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
 export {

@@ -147,7 +147,7 @@ export class Engine {
     this.#inserts = inserts;
     const insertWithReceipt = makeInsertWithReceipt(context, statements);
     const callText = statements.get("enqueue.call").text;
-    this.enqueuer = new Enqueuer(context, { catalog, inserts, insertWithReceipt, callText });
+    this.enqueuer = new Enqueuer(context, { catalog, inserts, insertWithReceipt, callText, statements });
     this.idempotencyKeys = new IdempotencyKeys(context);
 
     // Jobs.
@@ -167,7 +167,14 @@ export class Engine {
     const pauseExpiry = new PauseExpiry(context, { unitOfWork, rules, upstreamEnds });
 
     // The scheduler: due jobs and runs, and far-future runs.
-    new Scheduler(context, { store: fires, calendars: calendarCache, calendarSweep, pauseExpiry, rank });
+    new Scheduler(context, {
+      store: fires,
+      calendars: calendarCache,
+      calendarSweep,
+      pauseExpiry,
+      rank,
+      hasFeature: this.#membership.hasFeature,
+    });
     new FarFuturePromoter(context);
 
     // Webhooks.

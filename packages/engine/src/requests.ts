@@ -1,5 +1,5 @@
 import type { DurationMs, TraceContext } from "@carillon/core";
-import type { Effect, Queryable } from "@carillon/store";
+import type { Database, Effect, Queryable } from "@carillon/store";
 
 export type JobRef = { readonly id: string } | { readonly key: string };
 
@@ -55,4 +55,20 @@ export interface ChangeContext {
 export interface Receipt {
   /** Called inside the transaction of the effect. Throws idempotency_in_progress if another call has taken the key over. */
   keep(tx: Queryable, effect: Effect): Promise<void>;
+}
+
+/** Stores one thing; with a receipt in one transaction with it. `effectOf` returns null if nothing was stored. */
+export async function storeWithReceipt<Stored>(
+  db: Pick<Database, "transaction">,
+  receipt: Receipt | undefined,
+  store: (tx?: Queryable) => Promise<Stored>,
+  effectOf: (stored: Stored) => Effect | null,
+): Promise<Stored> {
+  if (receipt === undefined) return store();
+  return db.transaction(async (tx) => {
+    const stored = await store(tx);
+    const effect = effectOf(stored);
+    if (effect !== null) await receipt.keep(tx, effect);
+    return stored;
+  });
 }

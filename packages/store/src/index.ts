@@ -42,12 +42,13 @@ export {
   type NodeRow,
   type NodeStore,
   nodeLockStatements,
+  readClusterLevel,
 } from "./cluster/node-store.js";
 export type { Fence, HeldShard, TimelineRow, ShardRow, ShardStore } from "./cluster/shard-store.js";
 export { Coalescer, type CoalescerOptions, type Outcome } from "./db/coalescer.js";
 export { DatabaseClock } from "./db/database-clock.js";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "./db/database.js";
-export { type PgErrorClass, classifyPgError, isFaultOfRows, sqlStateOf } from "./db/errors.js";
+export { type PgErrorClass, classifyPgError, isDatabaseAway, isFaultOfRows, sqlStateOf } from "./db/errors.js";
 export type { Hint } from "./db/listen-notify.js";
 export { type WaitOptions, openDatabase, waitForDatabase, writeProbe } from "./db/open-database.js";
 export type { DatabaseEvent, DatabaseOptions, Random, Timeouts } from "./db/options.js";

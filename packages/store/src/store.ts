@@ -184,7 +184,7 @@ export function createStore(db: Database): Store {
     jobTransactionReads: transactionReads,
     jobTransactionWrites: jobTransactionWrites(statements),
     shards: shardStore(db, statements),
-    nodes: nodeStore(db.reserved, statements),
+    nodes: nodeStore(db.reserved, statements, db),
     sessions: sessionStore(db.reserved, statements),
     historyDays: days,
     logDays,

@@ -201,6 +201,74 @@ describe("a call to a busy server", () => {
     expect(waits).toEqual([10_000]);
   });
 
+  const keysOf = (sent: readonly Sent[]) => sent.map(({ init }) => new Headers(init.headers).get("idempotency-key"));
+  /** The time in the UUIDv7 of a generated key. */
+  const timeOf = (key: string | null | undefined): number =>
+    Number.parseInt((key ?? "").replace("auto-", "").slice(0, 13).replace("-", ""), 16);
+  const unknown = () => problem(503, "outcome_unknown", { "retry-after": "2" });
+
+  it("repeats a POST with an unknown outcome under the key that it made for the call", async () => {
+    const { client, sent } = clientOver([unknown(), ok({ id: "run_1" }), ok({ id: "run_2" })]);
+    expect(await client.runs.create({ task: "echo" })).toEqual({ id: "run_1" });
+    await client.runs.create({ task: "echo" });
+    const [first, again, next] = keysOf(sent);
+    expect(again).toBe(first);
+    expect(next).not.toBe(first);
+    for (const key of [first, next]) {
+      expect(key).toMatch(/^auto-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(Math.abs(timeOf(key) - Date.now())).toBeLessThan(60_000);
+    }
+  });
+
+  it.each([
+    ["PUT", (c: Client) => c.jobs.put("@k", { task: "echo" })],
+    ["PATCH", (c: Client) => c.jobs.update("job_1", { priority: 1 })],
+    ["DELETE", (c: Client) => c.jobs.delete("job_1")],
+  ])("repeats a %s with an unknown outcome, without a key", async (_method, call) => {
+    const { client, sent } = clientOver([unknown(), ok({})]);
+    await call(client);
+    expect(keysOf(sent)).toEqual([null, null]);
+  });
+
+  it("takes a DELETE for done if its first try may have been and the second finds nothing", async () => {
+    const { client } = clientOver([unknown(), problem(404, "not_found")]);
+    await expect(client.calendars.delete("c")).resolves.toBeUndefined();
+    await expect(clientOver([problem(404, "not_found")]).client.calendars.delete("c")).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  it("repeats a POST whose answer broke off, and waits while the server still holds its key", async () => {
+    const held = () => problem(409, "idempotency_in_progress", { "retry-after": "2" });
+    const { client, sent } = clientOver([
+      new TypeError("other side closed"),
+      held(),
+      held(),
+      held(),
+      ok({ id: "job_1" }),
+    ]);
+    expect(await client.jobs.create({ task: "echo" })).toEqual({ id: "job_1" });
+    expect(new Set(keysOf(sent)).size).toBe(1);
+    await expect(clientOver([held()]).client.jobs.create({ task: "echo" })).rejects.toMatchObject({ status: 409 });
+  });
+
+  it("does not repeat a call that was never sent", async () => {
+    const refused = Object.assign(new TypeError("fetch failed"), { cause: { code: "ECONNREFUSED" } });
+    const { client, sent } = clientOver([refused]);
+    await expect(client.jobs.create({ task: "echo" })).rejects.toMatchObject({ wasSent: false });
+    expect(sent.length).toBe(1);
+  });
+
+  it("makes keys by the server's clock once the server has refused one because of its time", async () => {
+    const serverAt = Date.now() + 7_200_000;
+    const stale = problem(422, "idempotency_key_stale", { date: new Date(serverAt).toUTCString() });
+    const { client, sent } = clientOver([stale, ok({ id: "run_1" }), ok({ id: "run_2" })]);
+    expect(await client.runs.create({ task: "echo" })).toEqual({ id: "run_1" });
+    await client.runs.create({ task: "echo" });
+    const times = keysOf(sent).map(timeOf);
+    for (const time of times.slice(1)) expect(Math.abs(time - serverAt)).toBeLessThan(60_000);
+  });
+
   it("repeats a call that writes after 503 if it has an idempotency key", async () => {
     const { client, sent } = clientOver([busy(), ok({ id: "run_1" })]);
     expect(await client.runs.create({ task: "echo" }, { idempotencyKey: "k" })).toEqual({ id: "run_1" });
@@ -208,7 +276,7 @@ describe("a call to a busy server", () => {
   });
 
   it.each([
-    ["a call that writes", (c: Client) => c.jobs.create({ task: "echo" }), busy()],
+    ["a change under If-Match", (c: Client) => c.jobs.update("job_1", { priority: 1 }, { ifVersion: 3 }), busy()],
     ["a 503 without a time", (c: Client) => c.jobs.list(), problem(503, "overloaded")],
     ["a call with another refusal", (c: Client) => c.jobs.list(), problem(404, "not_found")],
   ])("does not repeat %s", async (_what, call, answer) => {
@@ -293,7 +361,7 @@ describe("a call without an answer", () => {
     );
 
   it("throws ServerUnreachable with the cause if the network fails", async () => {
-    const cause = new TypeError("fetch failed");
+    const cause = Object.assign(new TypeError("fetch failed"), { cause: { code: "ECONNREFUSED" } });
     const error = await clientOver([cause])
       .client.jobs.list()
       .catch((thrown: unknown) => thrown);

@@ -32,6 +32,7 @@ const areas = {
     not_supported_yet: final(422, "This version does not support the feature yet."),
     idempotency_in_progress: retryable(409, "A call with the same Idempotency-Key is in progress."),
     idempotency_key_reused: final(422, "The Idempotency-Key was used for another request."),
+    idempotency_key_stale: final(422, "The time in the Idempotency-Key is too far from the server's clock."),
     rate_limited: retryable(429, "The caller's quota is used up."),
     headers_too_large: final(431, "The request's headers are larger than allowed."),
   },
@@ -97,6 +98,7 @@ const areas = {
   Server: {
     internal: retryable(500, "The server failed unexpectedly."),
     database_unavailable: retryable(503, "The database is not reachable."),
+    outcome_unknown: retryable(503, "The call may have taken effect, because the database did not answer it."),
     database_timeout: retryable(504, "The database did not respond in time."),
     etcd_unavailable: retryable(503, "The etcd cluster is not reachable."),
     overloaded: retryable(503, "The node has too many requests in progress."),
@@ -114,6 +116,7 @@ const areas = {
     database_pool_too_small: final(500, "The connection pool is too small."),
     schema_name_invalid: final(500, "The schema name is not allowed."),
     schema_not_permitted: final(500, "The database user may not create or change the schema."),
+    node_too_old: final(500, "The cluster uses features that this version of the node does not support."),
     schema_too_new: final(500, "The schema is newer than this version."),
     schema_too_old: final(500, "The schema lacks migrations."),
     migration_changed: final(500, "A migration differs from the applied one."),

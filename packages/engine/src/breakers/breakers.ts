@@ -1,5 +1,6 @@
 import { breakerNameIn, type BreakerPolicy, type Completion, type DurationMs, type Instant } from "@carillon/core";
 import type { BreakerName, BreakerStore, BreakerView, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
 import { type Page, type PageRequest, toPage } from "../requests.js";
 
@@ -299,8 +300,8 @@ export class Breakers {
     return inNamespace(namespace, async (namespaceId) => {
       const reset = await store.breakers.reset({ namespaceId, name });
       if (reset === null) return null;
-      await this.#nodeBreakers.refresh();
       wakeups.announce("queues");
+      await afterCommit(() => this.#nodeBreakers.refresh());
       return reset;
     });
   }

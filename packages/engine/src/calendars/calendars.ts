@@ -1,5 +1,6 @@
 import type { CalendarDefinition, CalendarSet } from "@carillon/core";
 import type { CalendarView } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
 import type { CalendarCache, CalendarCompiler } from "./calendar-cache.js";
@@ -48,7 +49,7 @@ export class Calendars {
         definition,
         ...(ifVersion !== undefined && { ifVersion }),
       });
-      if (outcome === "replaced") await this.#recomputeJobs();
+      if (outcome === "replaced") await afterCommit(() => this.#recomputeJobs());
       return { calendar, created: outcome === "created" };
     });
   }

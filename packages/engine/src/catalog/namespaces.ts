@@ -1,7 +1,15 @@
 import { CarillonError } from "@carillon/core";
 import type { KnownNamespace, NamespaceChange, NamespaceStore, NamespaceView } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
-import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
+import {
+  type ChangeContext,
+  type Page,
+  type PageRequest,
+  type Receipt,
+  storeWithReceipt,
+  toPage,
+} from "../requests.js";
 
 /** After a change is stored: this node reads it before the caller is answered, the others are notified. */
 export interface ChangeAnnouncer {
@@ -44,11 +52,16 @@ export class NamespaceCache {
 export class Namespaces {
   readonly #store: NamespaceStore;
   readonly #catalog: ChangeAnnouncer;
+  readonly #db: EngineContext["db"];
 
   /** The id of a namespace, as events have it. Throws not_found. */
   readonly idOf: EngineContext["namespaceId"];
 
-  constructor({ store, namespaceId }: Pick<EngineContext, "store" | "namespaceId">, catalog: ChangeAnnouncer) {
+  constructor(
+    { db, store, namespaceId }: Pick<EngineContext, "db" | "store" | "namespaceId">,
+    catalog: ChangeAnnouncer,
+  ) {
+    this.#db = db;
     this.#store = store.namespaces;
     this.idOf = namespaceId;
     this.#catalog = catalog;
@@ -64,10 +77,15 @@ export class Namespaces {
   }
 
   /** Throws namespace_taken. */
-  async create(name: string, weight: number): Promise<NamespaceView> {
-    const created = await this.#store.create(name, weight);
+  async create(name: string, weight: number, receipt?: Receipt): Promise<NamespaceView> {
+    const created = await storeWithReceipt(
+      this.#db,
+      receipt,
+      (tx) => this.#store.create(name, weight, tx),
+      (stored) => (stored === null ? null : { namespace: name }),
+    );
     if (created === null) throw new CarillonError("namespace_taken", `The namespace ${name} already exists.`);
-    await this.#catalog.announceChange();
+    await afterCommit(() => this.#catalog.announceChange());
     return created;
   }
 
@@ -75,7 +93,7 @@ export class Namespaces {
   async change(name: string, change: NamespaceChange, { ifVersion }: ChangeContext): Promise<NamespaceView> {
     const changed = await this.#store.change(name, change, ifVersion ?? null);
     if (changed === null) throw refusal(name, await this.get(name), ifVersion);
-    await this.#catalog.announceChange();
+    await afterCommit(() => this.#catalog.announceChange());
     return changed;
   }
 }

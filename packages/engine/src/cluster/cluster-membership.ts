@@ -1,6 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import { loadStatements, nodeLockStatements, type NodeView, type ShardView } from "@carillon/store";
 import type { EngineContext } from "../context.js";
+import { ClusterLevel, supportedLevel } from "./cluster-level.js";
 import { EtcdClient } from "./etcd/etcd-client.js";
 import { etcdCoordinator } from "./etcd/etcd-registry.js";
 import { postgresCoordinator, SessionLock } from "./postgres/row-registry.js";
@@ -10,11 +11,13 @@ import type { Coordinator, ShardChange } from "./shards.js";
 export class ClusterMembership {
   readonly #context: EngineContext;
   readonly #coordinator: Coordinator;
+  readonly #level: ClusterLevel;
   #leaseAt: DurationMs | null = null;
 
   constructor(context: EngineContext) {
     this.#context = context;
     this.#coordinator = createCoordinator(context);
+    this.#level = new ClusterLevel(context.store.nodes);
     const { loops, wakeups } = context;
     context.followMembership(() => this.#coordinator.membership);
     loops.register("coordinator", async () => {
@@ -27,6 +30,11 @@ export class ClusterMembership {
   /** Since the node last renewed its lease; null: it has none. */
   get leaseAgeMs(): DurationMs | null {
     return this.#leaseAt === null ? null : this.#context.clock.monotonic() - this.#leaseAt;
+  }
+
+  /** Whether every node of the cluster supports a feature. */
+  get hasFeature(): ClusterLevel["has"] {
+    return this.#level.has;
   }
 
   async join(): Promise<void> {
@@ -59,6 +67,7 @@ export class ClusterMembership {
     }
     if (gained.length > 0) emit({ type: "shards.acquired", count: gained.length });
     this.#leaseAt = requestedAt;
+    await this.#level.refresh();
   }
 }
 
@@ -81,6 +90,8 @@ function createCoordinator(context: EngineContext): Coordinator {
 }
 
 export interface ClusterView {
+  /** The feature level in use, and the one that this version supports. */
+  readonly level: { readonly inUse: number; readonly ofThisVersion: number };
   readonly nodes: readonly NodeView[];
   readonly shards: readonly ShardView[];
 }
@@ -94,7 +105,12 @@ export class ClusterStatus {
   }
 
   async get(): Promise<ClusterView> {
-    const { catalogue } = this.#store;
-    return { nodes: await catalogue.nodes(), shards: await catalogue.shards() };
+    const { catalogue, nodes } = this.#store;
+    const { inUse } = await nodes.level();
+    return {
+      level: { inUse, ofThisVersion: supportedLevel },
+      nodes: await catalogue.nodes(),
+      shards: await catalogue.shards(),
+    };
   }
 }

@@ -1,5 +1,12 @@
 import { CarillonError, formatId } from "@carillon/core";
-import type { DeadLetterFilter, ErrorGroupView, GroupPlace, RedriveView } from "@carillon/store";
+import {
+  type DeadLetterFilter,
+  type ErrorGroupView,
+  type GroupPlace,
+  isDatabaseAway,
+  type RedriveView,
+} from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
 import { type RunReader, type RunView, toRunView } from "../runs/run-reader.js";
@@ -56,7 +63,10 @@ export class DeadLetters {
       const { rows, next } = await this.#page(id, filter, page);
       const results: RedriveResult[] = [];
       // One after the other: each locks its job, and the newest failures of a job must not block each other.
-      for (const run of rows) results.push(await redriven(run, () => this.repeater.retry(id, run, {}, change)));
+      for (const run of rows) {
+        const retry = () => redriven(run, () => this.repeater.retry(id, run, {}, change));
+        results.push(await (results.length === 0 ? retry() : afterCommit(retry)));
+      }
       return { rows: results, next };
     });
   }
@@ -95,7 +105,7 @@ export class DeadLetters {
   ): Promise<{ readonly run: RunView; readonly isNew: boolean }> {
     return this.#context.inNamespace(namespace, async (id) => {
       const made = await this.repeater.retry(id, await this.#run(id, runId), request, change);
-      return { run: await this.#run(id, made.id), isNew: made.isNew };
+      return { run: await afterCommit(() => this.#run(id, made.id)), isNew: made.isNew };
     });
   }
 
@@ -103,7 +113,7 @@ export class DeadLetters {
   replayRun(namespace: string, runId: string, request: RepeatRequest, change: ChangeContext): Promise<RunView> {
     return this.#context.inNamespace(namespace, async (id) => {
       const made = await this.repeater.replay(id, await this.#run(id, runId), request, change);
-      return this.#run(id, made);
+      return afterCommit(() => this.#run(id, made));
     });
   }
 
@@ -144,7 +154,7 @@ async function redriven({ id }: RunView, retry: () => Promise<Repeated>): Promis
   try {
     return { id, runId: (await retry()).id };
   } catch (error) {
-    if (error instanceof CarillonError && error.code !== "database_unavailable") return { id, error };
+    if (error instanceof CarillonError && !isDatabaseAway(error)) return { id, error };
     throw error;
   }
 }

@@ -1,5 +1,6 @@
-import { canonicalUuid, type EnqueueSpec, storedLabels } from "@carillon/core";
-import { jsonOrNull, jsonParam, type SearchPaths, timestampParam } from "@carillon/store";
+import { CarillonError, canonicalUuid, type EnqueueSpec, storedLabels, timeOfUuid } from "@carillon/core";
+import { jsonOrNull, jsonParam, type SearchPaths, type Statements, timestampParam } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { refuseUnusable } from "../catalog/lanes.js";
 import type { EngineContext, InNamespace } from "../context.js";
@@ -7,10 +8,14 @@ import type { Receipt } from "../requests.js";
 import { newRunView, RunReader, type RunView } from "../runs/run-reader.js";
 import type { CoalescedInserts } from "./coalesced-inserts.js";
 import type { InsertWithReceipt } from "./idempotency/insert-with-receipt.js";
+import { IdentifiedEnqueuer, isRecentId } from "./identified-enqueuer.js";
 import { IdempotentEnqueuer } from "./idempotent-enqueuer.js";
 import { duplicateOf, type EnqueuedRun, RunEnqueuer } from "./run-enqueuer.js";
 
-type EnqueueContext = Pick<EngineContext, "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"> & {
+type EnqueueContext = Pick<
+  EngineContext,
+  "db" | "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"
+> & {
   readonly wakeups: Pick<EngineContext["wakeups"], "runsQueued" | "runsDue">;
 };
 
@@ -20,6 +25,7 @@ export interface EnqueuerDeps {
   readonly insertWithReceipt: InsertWithReceipt;
   /** The statement that calls the SQL function carillon.enqueue. */
   readonly callText: string;
+  readonly statements: Statements;
 }
 
 /** Enqueues runs. A run is durable when a call returns; throws CarillonError run_duplicate, dedupe_busy, schedule_in_past … */
@@ -28,16 +34,26 @@ export class Enqueuer {
   readonly #callText: string;
   readonly #enqueuer: RunEnqueuer;
   readonly #idempotent: IdempotentEnqueuer;
+  readonly #identified: IdentifiedEnqueuer;
+  readonly #now: EngineContext["now"];
   readonly #runs: RunReader;
   readonly #searchPaths: Pick<SearchPaths, "declare">;
 
-  constructor(context: EnqueueContext, { catalog, inserts, insertWithReceipt, callText }: EnqueuerDeps) {
+  constructor(context: EnqueueContext, { catalog, inserts, insertWithReceipt, callText, statements }: EnqueuerDeps) {
     const { store, inNamespace } = context;
     this.#inNamespace = inNamespace;
     this.#callText = callText;
     this.#enqueuer = new RunEnqueuer(context, { catalog, inserts });
     this.#idempotent = new IdempotentEnqueuer(context, { enqueuer: this.#enqueuer, insertWithReceipt });
-    this.#runs = new RunReader(store.reads);
+    const runs = new RunReader(store.reads);
+    this.#runs = runs;
+    this.#identified = new IdentifiedEnqueuer(context, {
+      enqueuer: this.#enqueuer,
+      runsNow: inserts.runsNow,
+      statements,
+      find: (id, ids) => runs.findMany(id, ids),
+    });
+    this.#now = context.now;
     this.#searchPaths = store.searchPaths;
   }
 
@@ -61,10 +77,52 @@ export class Enqueuer {
         ? this.#enqueuer.enqueue(id, spec)
         : this.#idempotent.enqueue(id, spec, receipt));
       const { id: runId, isNew, created } = accepted;
-      const run = created === null ? await this.#runs.find(id, runId) : newRunView(created.run, created.stored);
+      const run =
+        created === null
+          ? await afterCommit(() => this.#runs.find(id, runId))
+          : newRunView(created.run, created.stored);
       if (run === null) throw new Error(`Run ${runId} was stored and cannot be found.`);
       return { run, isNew };
     });
+  }
+
+  /**
+   * As enqueueAndRead, under an id that the caller chose for this call: a repeated call gets the run of the first one. The id must be a
+   * UUIDv7 of the present time. Throws idempotency_key_stale, idempotency_key_reused.
+   */
+  enqueueOnce(
+    namespace: string,
+    spec: EnqueueSpec,
+    id: string,
+  ): Promise<{ readonly run: RunView; readonly isRepeat: boolean }> {
+    this.#refuseStale(id);
+    return this.#inNamespace(namespace, async (namespaceId) => {
+      if (spec.policy.searchable !== undefined) await this.#searchPaths.declare(namespaceId, [spec]);
+      const { accepted, isRepeat } = await this.#identified.enqueue(namespaceId, spec, id);
+      const { created } = accepted;
+      const run =
+        created === null
+          ? await afterCommit(() => this.#runs.find(namespaceId, id))
+          : newRunView(created.run, created.stored);
+      if (run === null) throw new Error(`Run ${id} was stored and cannot be found.`);
+      return { run, isRepeat };
+    });
+  }
+
+  /** The same for many; `ids` has the id of each spec. */
+  enqueueManyOnce(namespace: string, specs: readonly EnqueueSpec[], ids: readonly string[]): Promise<EnqueuedRun[]> {
+    for (const id of ids.slice(0, 1)) this.#refuseStale(id);
+    return this.#inNamespace(namespace, async (namespaceId) => {
+      await this.#searchPaths.declare(namespaceId, specs);
+      return this.#identified.enqueueMany(namespaceId, specs, ids);
+    });
+  }
+
+  /** A finished run is found by the time in its id, and lists are ordered by it. */
+  #refuseStale(id: string): void {
+    if (isRecentId(timeOfUuid(id), this.#now())) return;
+    const detail = "The time in the Idempotency-Key is more than ten minutes from the server's clock. Make a new key.";
+    throw new CarillonError("idempotency_key_stale", detail);
   }
 
   /** Enqueues in the caller's transaction: the run exists if that commits. */

@@ -1,6 +1,7 @@
 import {
   CarillonError,
   deadlineOf,
+  type DurationMs,
   defaultFiringPolicy,
   type EnqueueSpec,
   formatId,
@@ -9,6 +10,7 @@ import {
   refuseLongPast,
   requirementText,
   storedLabels,
+  timeOfUuid,
 } from "@carillon/core";
 import {
   type Coalescer,
@@ -29,6 +31,9 @@ import { shardOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import type { Wakeups } from "../wakeups/wakeups.js";
 import type { DedupeOutcome } from "./dedupe/dedupe-rounds.js";
+
+/** How far the clock of a caller that makes ids may be off. */
+export const maxCallerSkewMs: DurationMs = 600_000;
 
 const { catchupWindowMs } = defaultFiringPolicy;
 
@@ -142,15 +147,17 @@ export class RunEnqueuer {
     return outcomes;
   }
 
-  plan({ namespaceId, lane }: Pick<Place, "namespaceId" | "lane">, spec: EnqueueSpec): NewRun {
+  /** With `callersId` a repeated call finds the run under that id. */
+  plan({ namespaceId, lane }: Pick<Place, "namespaceId" | "lane">, spec: EnqueueSpec, callersId?: string): NewRun {
     const { queues, rank } = this.#deps.catalog;
     refuseUnusable(spec, queues.orderOf(namespaceId, spec.queue));
     const now = this.#context.now();
     const runAt = spec.runAt ?? now;
     if (runAt !== now) refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
-    const id = this.#context.newId();
+    const id = callersId ?? this.#context.newId();
     const shard = shardOf(id, this.#context.shardCount);
-    return planRun({ id, namespaceId, lane, shard }, spec, runAt, rank);
+    const run = planRun({ id, namespaceId, lane, shard }, spec, runAt, rank);
+    return callersId === undefined ? run : { ...run, callerIdSince: timeOfUuid(id) - maxCallerSkewMs };
   }
 
   async #storeNow(planned: readonly Planned[], outcomes: Outcomes): Promise<void> {
@@ -210,11 +217,11 @@ export class RunEnqueuer {
 }
 
 /** The run has no time, no deadline that counts from one, and no dedupe key. */
-function startsAtOnce({ runAt, dedupe, policy }: EnqueueSpec): boolean {
+export function startsAtOnce({ runAt, dedupe, policy }: EnqueueSpec): boolean {
   return runAt === null && dedupe === undefined && policy.deadlineMs === undefined;
 }
 
-function acceptedNow(run: NewRun, at: Instant): Accepted {
+export function acceptedNow(run: NewRun, at: Instant): Accepted {
   const stored: StoredRun = { id: run.id, state: "queued", createdAt: at };
   return { id: run.id, isNew: true, created: { run: { ...run, runAt: at, nominal: at }, stored } };
 }

@@ -4,6 +4,7 @@ import type { Catalog } from "../catalog/catalog.js";
 import type { EngineContext } from "../context.js";
 import type { UpstreamEnds } from "../dependencies/upstream-ends.js";
 import type { CoalescedInserts } from "../enqueue/coalesced-inserts.js";
+import { afterCommit } from "../after-commit.js";
 import type { InsertWithReceipt } from "../enqueue/idempotency/insert-with-receipt.js";
 import type { JobChange } from "../events.js";
 import type { ChangeContext, JobRef, Page, PageRequest, Receipt, Total, TotalRequest } from "../requests.js";
@@ -86,7 +87,7 @@ export class Jobs {
       await this.#store.searchPaths.declare(id, [spec]);
       const created = await this.#creator.create(id, spec, receipt);
       this.#changed(id, created.id, "created");
-      return created.view ?? this.#view(id, created.id);
+      return created.view ?? afterCommit(() => this.#view(id, created.id));
     });
   }
 
@@ -132,10 +133,11 @@ export class Jobs {
     return this.#context.inNamespace(namespace, async (id) => {
       const recorded = recordSpecs(edit);
       const jobId = await this.#editor.edit(id, ref, recorded.define, context);
-      const job = await this.#view(id, jobId);
       this.#changed(id, jobId, "updated");
-      await this.#store.searchPaths.declare(id, recorded.specs);
-      return job;
+      return afterCommit(async () => {
+        await this.#store.searchPaths.declare(id, recorded.specs);
+        return this.#view(id, jobId);
+      });
     });
   }
 
@@ -149,10 +151,11 @@ export class Jobs {
     return this.#context.inNamespace(namespace, async (id) => {
       const recorded = recordSpecs(define);
       const { id: jobId, created } = await this.#editor.upsert(id, key, recorded.define, context);
-      const job = await this.#view(id, jobId);
       this.#changed(id, jobId, created ? "created" : "updated");
-      await this.#store.searchPaths.declare(id, recorded.specs);
-      return { job, created };
+      return afterCommit(async () => {
+        await this.#store.searchPaths.declare(id, recorded.specs);
+        return { job: await this.#view(id, jobId), created };
+      });
     });
   }
 
@@ -170,9 +173,8 @@ export class Jobs {
   resume(namespace: string, ref: JobRef, request: ResumeRequest, context: ChangeContext): Promise<Resumed> {
     return this.#context.inNamespace(namespace, async (id) => {
       const { id: jobId, missed } = await this.#pauser.resume(id, ref, request, context);
-      const job = await this.#view(id, jobId);
       this.#changed(id, jobId, "resumed");
-      return { job, missed };
+      return { job: await afterCommit(() => this.#view(id, jobId)), missed };
     });
   }
 
@@ -193,7 +195,7 @@ export class Jobs {
   runNow(namespace: string, ref: JobRef, request: RunNowRequest, context: ChangeContext): Promise<RunView> {
     return this.#context.inNamespace(namespace, async (id) => {
       const runId = await this.#runNow.run(id, ref, request, context);
-      const run = await this.#deps.runs.find(id, runId);
+      const run = await afterCommit(() => this.#deps.runs.find(id, runId));
       if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
       return run;
     });
@@ -225,9 +227,8 @@ export class Jobs {
   #change(namespace: string, change: JobChange, work: (namespaceId: number) => Promise<string>): Promise<JobView> {
     return this.#context.inNamespace(namespace, async (id) => {
       const jobId = await work(id);
-      const job = await this.#view(id, jobId);
       this.#changed(id, jobId, change);
-      return job;
+      return afterCommit(() => this.#view(id, jobId));
     });
   }
 

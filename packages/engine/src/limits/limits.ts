@@ -8,6 +8,7 @@ import {
   type OrderFailure,
 } from "@carillon/core";
 import { type LimitChange, type LimitFilter, type LimitRow, ownLimitsOf, type WaitingGroup } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
 import { type Page, type PageRequest, toPage } from "../requests.js";
 import { rateStateOf } from "./choose-runs.js";
@@ -118,7 +119,7 @@ export class Limits {
       checkChange(before, change);
       const [row] = await store.limits.fix(namespaceId, id, change);
       wakeups.publish("limits.changed", null);
-      return row === undefined ? null : ((await this.#listed(namespaceId, [row]))[0] ?? null);
+      return row === undefined ? null : ((await afterCommit(() => this.#listed(namespaceId, [row])))[0] ?? null);
     });
   }
 

@@ -1,11 +1,12 @@
 import { CarillonError, type DurationMs, type RunStatus } from "@carillon/core";
-import type {
-  BulkTarget,
-  FailureStore,
-  OperationAction,
-  OperationFailure,
-  OperationStore,
-  StoredOperation,
+import {
+  type BulkTarget,
+  type FailureStore,
+  isDatabaseAway,
+  type OperationAction,
+  type OperationFailure,
+  type OperationStore,
+  type StoredOperation,
 } from "@carillon/store";
 import type { EngineContext } from "../context.js";
 import type { RunRepeater } from "../dead-letters/run-repeater.js";
@@ -179,7 +180,7 @@ export class OperationRunner {
       try {
         if ((await this.#deps.repeater.retry(namespaceId, run, {}, context)).isNew) done += 1;
       } catch (error) {
-        if (!(error instanceof CarillonError) || error.code === "database_unavailable") throw error;
+        if (!(error instanceof CarillonError) || isDatabaseAway(error)) throw error;
         failed.push({ id: run.id, code: error.code, detail: error.message });
       }
     }

@@ -6,6 +6,7 @@ import type {
   OperationView,
   StoredOperation,
 } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import { shardOf } from "../cluster/shards.js";
 import type { EngineContext } from "../context.js";
 import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
@@ -81,7 +82,7 @@ export class Operations {
     return inNamespace(namespace, async (namespaceId) => {
       if ((await store.queues.find(namespaceId, queue)) === null) return null;
       const inserted = await this.#insert({ namespaceId, ...purgeOf(queue, request) }, change);
-      const operation = await this.#runner.takeSteps(inserted, stepsOfCall);
+      const operation = await afterCommit(() => this.#runner.takeSteps(inserted, stepsOfCall));
       if (operation.state === "running") wakeups.broadcast("operations");
       return operation;
     });

@@ -1,5 +1,6 @@
 import { CarillonError, formatId, type Instant, isFinal, type RunStatus } from "@carillon/core";
 import type { EndingOfRuns } from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import type { EngineContext } from "../context.js";
 import type { RunReader, RunView } from "./run-reader.js";
@@ -60,7 +61,8 @@ export class RunChanger {
   async cancel(namespaceId: number, id: string): Promise<RunView> {
     for (let tries = 1; ; tries += 1) {
       const done = await this.cancelMany(namespaceId, [id]);
-      const run = await this.#get(namespaceId, id);
+      const read = () => this.#get(namespaceId, id);
+      const run = await (done.has(id) ? afterCommit(read) : read());
       if (done.has(id) || isFinal(run.status) || tries >= maxTries) return run;
     }
   }
@@ -76,7 +78,7 @@ export class RunChanger {
       if (moved !== null) {
         if (moved.state === "queued" || moved.state === "blocked") wakeups.runsQueued([moved]);
         else wakeups.runsDue([moved]);
-        return this.#get(namespaceId, id);
+        return afterCommit(() => this.#get(namespaceId, id));
       }
       if (isFinal(status) || status === "running" || status === "blocked" || tries >= maxTries) {
         throw new CarillonError("run_not_waiting", `The run ${formatId("run", id)} is ${status}${byJob(status, id)}.`);

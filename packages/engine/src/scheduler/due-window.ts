@@ -10,7 +10,7 @@ export interface DueWindowOptions {
   /** The maximum number of entries. A refused row must be read again when there is room. */
   readonly capacity?: number;
   /** Runs are taken up to this long before their time. Those of each half of it are taken together, at least half of it ahead. */
-  readonly aheadMs?: DurationMs;
+  readonly aheadMs?: () => DurationMs;
   /** The number of lanes. Each shard belongs to one, so batches of two lanes have no shard in common. */
   readonly lanes?: number;
 }
@@ -77,7 +77,7 @@ class Lane {
 export class DueWindow {
   readonly #wheel: TimingWheel<Entry>;
   readonly #capacity: number;
-  readonly #aheadMs: DurationMs;
+  readonly #aheadMs: () => DurationMs;
   readonly #lanes: readonly Lane[];
   readonly #entries = new Map<string, Entry>();
   /** The number of entries of each queue of each shard. */
@@ -87,7 +87,7 @@ export class DueWindow {
   /** Entries being written when the current read began, and those taken since; null while no read runs. */
   #touched: Set<string> | null = null;
 
-  constructor({ now, capacity = Number.POSITIVE_INFINITY, aheadMs = 0, lanes = 1 }: DueWindowOptions) {
+  constructor({ now, capacity = Number.POSITIVE_INFINITY, aheadMs = () => 0, lanes = 1 }: DueWindowOptions) {
     this.#wheel = new TimingWheel<Entry>({ startMs: now });
     this.#capacity = capacity;
     this.#aheadMs = aheadMs;
@@ -183,7 +183,7 @@ export class DueWindow {
   }
 
   #aheadOf(at: Instant): Instant {
-    const step = this.#aheadMs / 2;
+    const step = this.#aheadMs() / 2;
     return step === 0 ? at : Math.floor(at / step) * step - step;
   }
 

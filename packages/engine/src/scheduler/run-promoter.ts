@@ -6,7 +6,7 @@ import type { FireStore } from "../schedules/fire-store.js";
 
 export interface AheadLimits {
   /** How long before their time delayed runs may be queued, and how many. */
-  readonly aheadMs: DurationMs;
+  readonly aheadMs: () => DurationMs;
   readonly maxAhead: number;
 }
 
@@ -42,7 +42,7 @@ export class RunPromoter {
     const { tried, slots } = this.#choose(runs, now());
     if (tried.length === 0) return 0;
     const ids = tried.map((run) => run.id);
-    const promoted = await store.promote(fenceOf(membership(), tried), ids, limits.aheadMs);
+    const promoted = await store.promote(fenceOf(membership(), tried), ids, limits.aheadMs());
     wakeups.runsPromoted(promoted);
     const done = new Set(promoted.map((run) => run.id));
     const left = tried.filter((run) => !done.has(run.id));

@@ -3,6 +3,7 @@ import type { DueJob, DueRun } from "@carillon/store";
 import type { CalendarSweep } from "../calendars/calendar-sweep.js";
 import { rankByPriority, type RankRun } from "../catalog/rank-run.js";
 import { fenceOf } from "../cluster/shards.js";
+import type { ClusterLevel } from "../cluster/cluster-level.js";
 import type { EngineContext } from "../context.js";
 import type { PauseExpiry } from "../jobs/change/job-pauser.js";
 import { WindowCache } from "../schedules/due-rules.js";
@@ -31,9 +32,13 @@ export interface SchedulerDeps {
   /** By priority by default. */
   readonly rank?: RankRun;
   readonly limits?: Partial<SchedulerLimits>;
+  /** Whether every node of the cluster supports a feature; absent: every one does. */
+  readonly hasFeature?: ClusterLevel["has"];
 }
 
-export interface SchedulerLimits extends ReadLimits, AheadLimits {
+export interface SchedulerLimits extends ReadLimits, Pick<AheadLimits, "maxAhead"> {
+  /** How long before their time delayed runs may be queued. */
+  readonly aheadMs: DurationMs;
   /** Rows of one fire or promotion. */
   readonly batch: number;
   /** Batches that are written at a time, each on a connection of its own. */
@@ -83,13 +88,15 @@ export class Scheduler {
     this.#deps = deps;
     this.#calendars = calendars;
     this.#limits = { ...defaultLimits, ...deps.limits };
-    const { inFlight: lanes, windowEntries, aheadMs } = this.#limits;
+    const { inFlight: lanes, windowEntries, maxAhead } = this.#limits;
+    const { hasFeature = () => true } = deps;
+    const aheadMs = (): DurationMs => (hasFeature("queue_ahead") ? this.#limits.aheadMs : 0);
     // A new entry may be due before those that fill the window, so the window has room for as many again.
     this.#window = new DueWindow({ now: context.now(), lanes, capacity: windowEntries * 2, aheadMs });
     this.#reader = new ShardReader(context, { store, window: this.#window, limits: this.#limits });
     this.#promoter = new RunPromoter(context, {
       store,
-      limits: this.#limits,
+      limits: { aheadMs, maxAhead },
       onWaiting: (run) => {
         if (!this.#window.putRun(run, true)) this.#reader.putOff(rowOfRun(run));
       },

@@ -1,7 +1,23 @@
 import { CarillonError, type DurationMs, formatId, isCallbackTrigger, webhookQueue, webhookTask } from "@carillon/core";
-import type { CallbackSecretView, ClaimedRun, WebhookSpec, WebhookTarget, WebhookView } from "@carillon/store";
+import type {
+  CallbackSecretView,
+  ClaimedRun,
+  Effect,
+  Queryable,
+  WebhookSpec,
+  WebhookTarget,
+  WebhookView,
+} from "@carillon/store";
+import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
-import { type ChangeContext, type Page, type PageRequest, toPage } from "../requests.js";
+import {
+  type ChangeContext,
+  type Page,
+  type PageRequest,
+  type Receipt,
+  storeWithReceipt,
+  toPage,
+} from "../requests.js";
 import type { RunLister } from "../runs/run-lister.js";
 import type { RunReader, RunView } from "../runs/run-reader.js";
 import { DeliveryRuns, type DeliveryRunsDeps } from "./delivery-runs.js";
@@ -48,11 +64,12 @@ export class Webhooks {
     return this.#watched.has(namespaceId) || (callbacks?.some(({ on }) => on.includes("succeeded")) ?? false);
   }
 
-  create(namespace: string, spec: WebhookSpec, secret: string): Promise<WebhookView> {
-    const { store, inNamespace, newId } = this.#context;
+  create(namespace: string, spec: WebhookSpec, secret: string, receipt?: Receipt): Promise<WebhookView> {
+    const { db, store, inNamespace, newId } = this.#context;
     return inNamespace(namespace, async (namespaceId) => {
       const id = newId();
-      return this.#changed(id, await store.webhooks.insert(namespaceId, id, spec, secret));
+      const insert = (tx?: Queryable) => store.webhooks.insert(namespaceId, id, spec, secret, tx);
+      return this.#changed(id, await storeWithReceipt(db, receipt, insert, () => shownSecret(id, secret)));
     });
   }
 
@@ -80,29 +97,35 @@ export class Webhooks {
     });
   }
 
-  /** The replaced secret signs as well for `overlapMs`. */
-  rotateSecret(namespace: string, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView> {
-    const { store, inNamespace } = this.#context;
-    return inNamespace(namespace, async (namespaceId) =>
-      this.#changed(id, await store.webhooks.rotate(namespaceId, id, secret, overlapMs)),
-    );
+  rotateSecret(
+    namespace: string,
+    id: string,
+    { secret, overlapMs }: NewSecret,
+    { receipt }: Pick<ChangeContext, "receipt">,
+  ): Promise<WebhookView> {
+    const { db, store, inNamespace } = this.#context;
+    return inNamespace(namespace, async (namespaceId) => {
+      const rotate = (tx?: Queryable) => store.webhooks.rotate(namespaceId, id, secret, overlapMs, tx);
+      const effectOf = (webhook: WebhookView | null) => (webhook === null ? null : shownSecret(id, secret));
+      return this.#changed(id, await storeWithReceipt(db, receipt, rotate, effectOf));
+    });
   }
 
   delete(namespace: string, id: string): Promise<void> {
     return this.#context.inNamespace(namespace, async (namespaceId) => {
       if (!(await this.#context.store.webhooks.delete(namespaceId, id))) throw notFound(id);
-      await this.refresh();
+      await afterCommit(() => this.refresh());
     });
   }
 
   /** Sends a test message; returns the run that delivers it. */
-  test(namespace: string, id: string): Promise<RunView> {
+  test(namespace: string, id: string, receipt?: Receipt): Promise<RunView> {
     const { newId, now, inNamespace } = this.#context;
     return inNamespace(namespace, async (namespaceId) => {
       await this.#requireEndpoint(namespaceId, id);
       const runId = newId();
       const delivery = { endpointId: id, url: null, message: testMessage(runId, id, now()) };
-      return this.#send({ namespaceId, runId, about: null, delivery });
+      return this.#send({ namespaceId, runId, about: null, delivery, receipt });
     });
   }
 
@@ -119,11 +142,11 @@ export class Webhooks {
   }
 
   /** Sends the message of a delivery again, under its own id; returns the run that delivers it. */
-  redeliver(namespace: string, id: string, runId: string): Promise<RunView> {
+  redeliver(namespace: string, id: string, runId: string, receipt?: Receipt): Promise<RunView> {
     return this.#context.inNamespace(namespace, async (namespaceId) => {
       const run = await this.#delivery(namespaceId, id, runId);
       const delivery = run.payload as WebhookDelivery;
-      return this.#send({ namespaceId, runId: this.#context.newId(), about: run.trigger.id, delivery });
+      return this.#send({ namespaceId, runId: this.#context.newId(), about: run.trigger.id, delivery, receipt });
     });
   }
 
@@ -146,7 +169,7 @@ export class Webhooks {
 
   async #changed(id: string, webhook: WebhookView | null): Promise<WebhookView> {
     if (webhook === null) throw notFound(id);
-    await this.refresh();
+    await afterCommit(() => this.refresh());
     return webhook;
   }
 
@@ -161,11 +184,15 @@ export class Webhooks {
     return run;
   }
 
-  async #send({ namespaceId, runId: id, about, delivery }: Message): Promise<RunView> {
+  async #send({ namespaceId, runId: id, about, delivery, receipt }: Message): Promise<RunView> {
     const { endpointId } = delivery;
     const made = { id, namespaceId, endpointId, about, task: webhookTask, queue: webhookQueue, payload: delivery };
-    this.deliveryRuns.announce(await this.#context.db.transaction((tx) => this.deliveryRuns.insert(tx, [made])));
-    const run = await this.#deps.runs.find(namespaceId, id);
+    const queued = await this.#context.db.transaction(async (tx) => {
+      await receipt?.keep(tx, { runs: [{ id, isNew: true }] });
+      return this.deliveryRuns.insert(tx, [made]);
+    });
+    this.deliveryRuns.announce(queued);
+    const run = await afterCommit(() => this.#deps.runs.find(namespaceId, id));
     if (run === null) throw new Error(`Run ${id} was stored and cannot be found.`);
     return run;
   }
@@ -176,7 +203,17 @@ interface Message {
   readonly runId: string;
   readonly about: string | null;
   readonly delivery: WebhookDelivery;
+  readonly receipt: Receipt | undefined;
 }
+
+export interface NewSecret {
+  readonly secret: string;
+  /** How long the replaced secret signs as well. */
+  readonly overlapMs: DurationMs;
+}
+
+/** Only the answer to this call shows the secret. */
+const shownSecret = (webhookId: string, value: string): Effect => ({ secret: { webhookId, value } });
 
 function notFound(id: string): CarillonError {
   return new CarillonError("not_found", `There is no webhook endpoint ${formatId("whk", id)}.`);
@@ -194,9 +231,9 @@ function otherVersion({ id, version }: WebhookView): CarillonError {
 
 /** The secrets that sign callbacks to URLs, one for each namespace. */
 export class CallbackSecrets {
-  readonly #context: Pick<EngineContext, "store" | "inNamespace">;
+  readonly #context: Pick<EngineContext, "db" | "store" | "inNamespace">;
 
-  constructor(context: Pick<EngineContext, "store" | "inNamespace">) {
+  constructor(context: Pick<EngineContext, "db" | "store" | "inNamespace">) {
     this.#context = context;
   }
 
@@ -205,10 +242,16 @@ export class CallbackSecrets {
     return this.#context.inNamespace(namespace, (id) => this.#context.store.callbackSecrets.find(id));
   }
 
-  /** The replaced secret signs as well for `overlapMs`. */
-  rotate(namespace: string, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView> {
-    const { store, inNamespace } = this.#context;
-    return inNamespace(namespace, (id) => store.callbackSecrets.rotate(id, secret, overlapMs));
+  rotate(
+    namespace: string,
+    { secret, overlapMs }: NewSecret,
+    { receipt }: Pick<ChangeContext, "receipt">,
+  ): Promise<CallbackSecretView> {
+    const { db, store, inNamespace } = this.#context;
+    return inNamespace(namespace, (id) => {
+      const rotate = (tx?: Queryable) => store.callbackSecrets.rotate(id, secret, overlapMs, tx);
+      return storeWithReceipt(db, receipt, rotate, () => ({ secret: { value: secret } }));
+    });
   }
 
   /** The secrets that sign a callback now; `fresh` becomes the secret of a namespace that has none. */

@@ -1,4 +1,5 @@
 import type { HeldShard, NodeRow, NodeStore, ShardRow, ShardStore, TimelineRow } from "@carillon/store";
+import { supportedLevel } from "../../src/cluster/cluster-level.js";
 import { ClusterMember, type MemberOptions } from "../../src/cluster/cluster-member.js";
 import { type IncarnationLock, RowRegistry } from "../../src/cluster/postgres/row-registry.js";
 import type { Coordinator } from "../../src/cluster/shards.js";
@@ -71,6 +72,8 @@ export class MemoryCluster {
         const node = this.#nodes.get(id);
         return node !== undefined && (seen === null || node.heartbeat === seen) && this.#nodes.delete(id);
       },
+      level: async () => ({ inUse: supportedLevel, supported: supportedLevel }),
+      raiseLevel: async () => supportedLevel,
     };
   }
 

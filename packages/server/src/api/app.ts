@@ -29,13 +29,13 @@ import { jobChangeHandlers, jobHandlers, jobHistoryHandlers, jobReplays } from "
 import { limitHandlers } from "./limits.js";
 import { mailHandlers } from "./mails.js";
 import { clusterHandlers, metaHandlers } from "./meta.js";
-import { namespaceHandlers } from "./namespaces.js";
+import { namespaceHandlers, namespaceReplays } from "./namespaces.js";
 import { operationHandlers, operationReplays } from "./operations.js";
-import { queueHandlers } from "./queues.js";
+import { queueHandlers, queueReplays } from "./queues.js";
 import { runHistoryHandlers, runLogHandlers } from "./run-history.js";
-import { callbackHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
+import { callbackHandlers, identifiedRunHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
 import { jobPreviewHandlers } from "./schedules.js";
-import { webhookHandlers } from "./webhooks.js";
+import { webhookHandlers, webhookReplays } from "./webhooks.js";
 import { workerProtocolHandlers } from "./worker-protocol.js";
 import { taskHandlers, workerHandlers } from "./workers.js";
 
@@ -80,6 +80,7 @@ export function createApi(options: ApiOptions): Api {
     namespace,
     keys: engine.idempotencyKeys,
     replays: replaysOf(options),
+    identified: identifiedRunHandlers(options),
     tracing,
   });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
@@ -132,6 +133,9 @@ function replaysOf(options: ApiOptions): Replays {
     ...runReplays(options),
     ...operationReplays(options),
     ...backfillReplays(options),
+    ...queueReplays(options),
+    ...namespaceReplays(options),
+    ...webhookReplays(options),
   };
 }
 

@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import type { Effect, Receipt } from "@carillon/engine";
-import { toProblem } from "./http/errors.js";
+import { hasUnknownOutcome, toProblem } from "./http/errors.js";
 import { type ApiOptions, type Call, noTracing, type Traceable, traceOf } from "./http/handler.js";
 
 /** One item of a batch after reading: its spec, or the error of an item that is not valid. */
@@ -37,9 +37,10 @@ export async function storeBatch<Spec extends Traceable, Stored extends object>(
   const specs = specsOf(items);
   const storeTraced = (traced: readonly Spec[]) => store(traced, receiptByItem(receipt, items));
   const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, storeTraced);
-  const fault = stored.find(
+  const faults = stored.filter(
     (one): one is Stored & Failed => hasFailed(one) && toProblem(one.error, requestId).isServerFault,
   );
+  const fault = faults.find(({ error }) => hasUnknownOutcome(error)) ?? faults[0];
   // When nothing was stored because of the server, the call as a whole has failed.
   if (fault !== undefined) {
     if (stored.every(hasFailed)) throw fault.error;

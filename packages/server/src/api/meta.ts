@@ -52,8 +52,13 @@ export function clusterHandlers({ engine }: ApiOptions) {
   });
 }
 
-function toClusterJson({ nodes, shards }: ClusterView): Cluster {
+function toClusterJson({ level, nodes, shards }: ClusterView): Cluster {
   return {
+    level: {
+      in_use: level.inUse,
+      supported: level.ofThisVersion,
+      held_back_by: nodes.filter((node) => node.level < level.ofThisVersion).map(({ id }) => formatId("node", id)),
+    },
     nodes: nodes.map((node) => ({
       id: formatId("node", node.id),
       name: node.name,
@@ -61,6 +66,7 @@ function toClusterJson({ nodes, shards }: ClusterView): Cluster {
       version: node.version,
       started_at: timestamp(node.startedAt),
       heartbeat_at: timestamp(node.heartbeatAt),
+      level: node.level,
       silent_ms: node.silentMs,
       skew_ms: node.skewMs,
       takes_shards: node.takesShards,

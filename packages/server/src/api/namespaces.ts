@@ -1,5 +1,6 @@
 import { type Namespace, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
 import type { NamespaceView } from "@carillon/engine";
+import { found } from "./http/errors.js";
 import {
   type ApiOptions,
   type ApiResponse,
@@ -7,6 +8,7 @@ import {
   createdResponse,
   handlers,
   okWithVersion,
+  type Replays,
   timestamp,
 } from "./http/handler.js";
 import { listOf } from "./http/paging.js";
@@ -18,14 +20,14 @@ const namespaceList = listOf("namespaces", toNamespaceJson, readNamespaceName);
 export function namespaceHandlers({ engine }: ApiOptions) {
   return handlers({
     listNamespaces: ({ query }) => namespaceList(query, [], (page) => engine.namespaces.list(page)),
-    async createNamespace({ body }) {
+    async createNamespace({ body, receipt }) {
       const { name, weight } = readNamespaceCreate(body);
-      return createdResponse(`/v1/namespaces/${name}`, shown(await engine.namespaces.create(name, weight)));
+      return created(await engine.namespaces.create(name, weight, receipt));
     },
     async getNamespace({ params }) {
-      const found = await engine.namespaces.get(nameOf(params.name));
-      if (found === null) throw noNamespace(params.name);
-      return shown(found);
+      const namespace = await engine.namespaces.get(nameOf(params.name));
+      if (namespace === null) throw noNamespace(params.name);
+      return shown(namespace);
     },
     async updateNamespace(call) {
       const change = readNamespacePatch(call.body);
@@ -33,6 +35,18 @@ export function namespaceHandlers({ engine }: ApiOptions) {
     },
   });
 }
+
+/** The responses to repeated calls whose first response was not stored. */
+export function namespaceReplays({ engine }: ApiOptions): Replays {
+  return {
+    async createNamespace({ namespace = "" }) {
+      return created(found(await engine.namespaces.get(namespace), `There is no namespace ${namespace}.`));
+    },
+  };
+}
+
+const created = (namespace: NamespaceView): ApiResponse =>
+  createdResponse(`/v1/namespaces/${namespace.name}`, shown(namespace));
 
 function nameOf(text: string): string {
   const name = readNamespaceName(text);

@@ -7,16 +7,18 @@ import {
   readQueuePurge,
 } from "@carillon/contract";
 import { boundOf, formatDuration } from "@carillon/core";
-import type { QueuePause, QueueStats, QueueView } from "@carillon/engine";
+import type { OperationView, QueuePause, QueueStats, QueueView } from "@carillon/engine";
 import { found } from "./http/errors.js";
 import {
   type ApiEngine,
   type ApiOptions,
   type ApiResponse,
   contextOf,
+  contextWithReceipt,
   handlers,
   ok,
   okWithVersion,
+  type Replays,
   timestamp,
   timestampOrNull,
 } from "./http/handler.js";
@@ -63,16 +65,31 @@ export function queueHandlers({ engine, now }: ApiOptions) {
         const counted = found(await engine.operations.countPurge(namespace, name, purge), unknown(name));
         return ok({ count: counted.count, more: counted.isLowerBound, dry_run: true });
       }
-      const purged = await engine.operations.purgeQueue(namespace, name, purge, contextOf(call));
-      const operation = found(purged, unknown(name));
-      if (operation.state === "running") return startedOperation(operation);
-      return ok({ count: operation.done, more: false, dry_run: false });
+      const purged = await engine.operations.purgeQueue(namespace, name, purge, contextWithReceipt(call));
+      return purgedResponse(found(purged, unknown(name)));
     },
     async resumeQueue(call) {
       await refuseNewReserved(engine, call.namespace, call.params.name);
       return shown(await engine.queues.resume(call.namespace, nameOf(call.params.name), contextOf(call)));
     },
   });
+}
+
+/** The response to a repeated call whose first response was not stored. */
+export function queueReplays({ engine }: ApiOptions): Replays {
+  return {
+    async purgeQueue({ operation = "" }, { namespace }) {
+      return purgedResponse(
+        found(await engine.operations.get(namespace, operation), "The operation no longer exists."),
+      );
+    },
+  };
+}
+
+/** A small queue is empty already. */
+function purgedResponse(operation: OperationView): ApiResponse {
+  if (operation.state === "running") return startedOperation(operation);
+  return ok({ count: operation.done, more: false, dry_run: false });
 }
 
 const unknown = (name: string): string => `There is no queue ${JSON.stringify(name)}.`;

@@ -10,6 +10,7 @@ import {
   readRunRepeat,
   type Run,
   type RunBatchResult,
+  type RunCreate,
   type RunCreated,
   type RunError as RunErrorJson,
   type RunList,
@@ -22,6 +23,7 @@ import {
   type DurationMs,
   type EnqueueSpec,
   formatId,
+  idOfItem,
   type Instant,
   isFinal,
   latenessOf,
@@ -35,6 +37,7 @@ import {
   type Effect,
   type EnqueuedRun,
   firstStartOf,
+  isDatabaseAway,
   type RunExplanation,
   type RunView,
 } from "@carillon/engine";
@@ -54,6 +57,8 @@ import {
   noTracing,
   ok,
   type Replay,
+  type IdentifiedHandlers,
+  markReplayed,
   type Replays,
   timestamp,
   timestampOrNull,
@@ -85,7 +90,7 @@ export function runHandlers(options: ApiOptions) {
       const request = readRunNow(call.body);
       await refuseClosedAddress(options, request, async () => findJob(engine, call.namespace, call.params.id));
       const run = await engine.jobs.runNow(call.namespace, jobRef(call.params.id), request, contextWithReceipt(call));
-      return newRunResponse(engine, call, await awaitEnd(engine, call, run, waitMs), waitMs > 0);
+      return newRunResponse(engine, call, await awaitNewRun(engine, call, run, waitMs), waitMs > 0);
     },
     async createRun(call) {
       const { body, namespace, receipt } = call;
@@ -94,7 +99,7 @@ export function runHandlers(options: ApiOptions) {
       const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
         engine.enqueuer.enqueueAndRead(namespace, one, receipt),
       );
-      const latest = await awaitEnd(engine, call, run, waitMs);
+      const latest = await awaitNewRun(engine, call, run, waitMs);
       return runOrExistingResponse(engine, call, { run: latest, isNew, isExplained: waitMs > 0 });
     },
     async createRuns(call) {
@@ -105,6 +110,47 @@ export function runHandlers(options: ApiOptions) {
       return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
   });
+}
+
+/** Runs whose requests name neither a time nor a dedupe key. What a task's worker registered must not matter: it may change between two calls. */
+function namesNoTime(run: unknown): boolean {
+  if (typeof run !== "object" || run === null) return true;
+  return datedFields.every((name) => !Object.hasOwn(run, name));
+}
+
+const datedFields = ["delay", "run_at", "dedupe"] as const satisfies readonly (keyof RunCreate)[];
+
+/** Calls with the key of a client that makes one for each call: their runs get ids from it, which costs less than a receipt. */
+export function identifiedRunHandlers(options: ApiOptions): IdentifiedHandlers {
+  const { engine, tracing = noTracing } = options;
+  const createRun = async (id: string, call: Call<Operation>): Promise<ApiResponse> => {
+    const { body, namespace } = call;
+    const query = (call.query ?? {}) as AwaitCall["query"];
+    const waitMs = readWait(query);
+    const spec = readRunCreate(body, momentOf(options, namespace));
+    const { run, isRepeat } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
+      engine.enqueuer.enqueueOnce(namespace, one, id),
+    );
+    const latest = await awaitNewRun(engine, { ...call, query }, run, waitMs);
+    const response = await runOrExistingResponse(engine, call, { run: latest, isNew: true, isExplained: waitMs > 0 });
+    return isRepeat ? markReplayed(response) : response;
+  };
+  const createRuns = async (id: string, call: Call<Operation>, runs: ReadItem<EnqueueSpec>[]): Promise<ApiResponse> => {
+    const ids = runs.flatMap((item, index) => ("spec" in item ? [idOfItem(id, index)] : []));
+    const outcomes = await storeBatch(options, call, runs, (specs) =>
+      engine.enqueuer.enqueueManyOnce(call.namespace, specs, ids),
+    );
+    // The caller repeats the whole call, which stores only the runs that are missing.
+    const away = outcomes.find((one) => "error" in one && isDatabaseAway(one.error));
+    if (away !== undefined && "error" in away)
+      throw new CarillonError("outcome_unknown", "A part of the batch failed.", { cause: away.error });
+    return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(runs)));
+  };
+  return {
+    createRun: (id, call) => (namesNoTime(call.body) ? createRun(id, call) : null),
+    createRuns: (id, call) =>
+      readRunBatch(call.body).every(namesNoTime) ? createRuns(id, call, readBatch(options, call)) : null,
+  };
 }
 
 /** The responses to repeated calls whose first response was not stored. */
@@ -211,6 +257,21 @@ async function awaitEnd(
   if (waitMs <= 0 || isFinal(run.status)) return run;
   const ended = await engine.runs.wait(namespace, run.id, { waitMs, ...(signal !== undefined && { signal }) });
   return ended ?? (await engine.runs.get(namespace, run.id)) ?? run;
+}
+
+/** The run is stored: if the wait fails, its creator gets it as it was, as at the end of the time. */
+async function awaitNewRun(
+  engine: Pick<ApiEngine, "runs">,
+  call: AwaitCall,
+  run: RunView,
+  waitMs: DurationMs,
+): Promise<RunView> {
+  try {
+    return await awaitEnd(engine, call, run, waitMs);
+  } catch (error) {
+    if (isDatabaseAway(error)) return run;
+    throw error;
+  }
 }
 
 export function runChangeHandlers(options: ApiOptions) {

@@ -8,17 +8,19 @@ import {
   type Webhook,
 } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
-import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
+import type { CallbackSecretView, Effect, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
 import { secretBytes, secretOf, statusOfError } from "../events/webhook-delivery.js";
 import { found } from "./http/errors.js";
 import {
   type ApiOptions,
   type ApiResponse,
   contextOf,
+  contextWithReceipt,
   createdResponse,
   handlers,
   ok,
   okWithVersion,
+  type Replays,
   timestamp,
   timestampOrNull,
 } from "./http/handler.js";
@@ -35,12 +37,11 @@ export function webhookHandlers(options: ApiOptions) {
 
 function endpointHandlers({ engine, refuseTarget }: ApiOptions) {
   return handlers({
-    async createWebhook({ body, namespace }) {
+    async createWebhook({ body, namespace, receipt }) {
       const secret = secretOf(randomBytes(secretBytes));
-      const made = await engine.webhooks.create(namespace, readWebhookCreate(body, refuseTarget), secret);
-      return createdResponse(
-        `/v1/webhooks/${formatId("whk", made.id)}`,
-        okWithVersion({ ...toWebhookJson(made), secret }),
+      return created(
+        await engine.webhooks.create(namespace, readWebhookCreate(body, refuseTarget), secret, receipt),
+        secret,
       );
     },
     listWebhooks: ({ query, namespace }) =>
@@ -57,19 +58,23 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions) {
       await engine.webhooks.delete(namespace, idOf(params));
       return { status: 204 };
     },
-    async rotateWebhookSecret({ params, body, namespace }) {
-      const { overlapMs } = readWebhookRotate(body);
+    async rotateWebhookSecret(call) {
+      const { overlapMs } = readWebhookRotate(call.body);
       const secret = secretOf(randomBytes(secretBytes));
-      const changed = await engine.webhooks.rotateSecret(namespace, idOf(params), secret, overlapMs);
-      return okWithVersion({ ...toWebhookJson(changed), secret });
+      const made = { secret, overlapMs };
+      const { namespace, params } = call;
+      return withSecret(
+        await engine.webhooks.rotateSecret(namespace, idOf(params), made, contextWithReceipt(call)),
+        secret,
+      );
     },
   });
 }
 
 function deliveryHandlers({ engine }: ApiOptions) {
   return handlers({
-    async testWebhook({ params, namespace }) {
-      return { status: 202, body: toDeliveryJson(await engine.webhooks.test(namespace, idOf(params))) };
+    async testWebhook({ params, namespace, receipt }) {
+      return sent(await engine.webhooks.test(namespace, idOf(params), receipt));
     },
     listDeliveries({ params, query, namespace }) {
       const id = idOf(params);
@@ -79,9 +84,9 @@ function deliveryHandlers({ engine }: ApiOptions) {
       const run = await engine.webhooks.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
       return ok(toDeliveryJson(run));
     },
-    async redeliver({ params, namespace }) {
-      const run = await engine.webhooks.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
-      return { status: 202, body: toDeliveryJson(run) };
+    async redeliver({ params, namespace, receipt }) {
+      const runId = idOrNotFound("run", params.delivery);
+      return sent(await engine.webhooks.redeliver(namespace, idOf(params), runId, receipt));
     },
   });
 }
@@ -93,14 +98,46 @@ function secretHandlers({ engine }: ApiOptions) {
       const detail = "The namespace has no secret for callbacks yet; the first callback creates one.";
       return ok(toCallbackSecretJson(found(secret, detail)));
     },
-    async rotateCallbackSecret({ body, namespace }) {
-      const { overlapMs } = readWebhookRotate(body);
+    async rotateCallbackSecret(call) {
+      const { overlapMs } = readWebhookRotate(call.body);
       const secret = secretOf(randomBytes(secretBytes));
-      const made = await engine.callbackSecrets.rotate(namespace, secret, overlapMs);
+      const made = await engine.callbackSecrets.rotate(call.namespace, { secret, overlapMs }, contextWithReceipt(call));
       return ok({ ...toCallbackSecretJson(made), secret });
     },
   });
 }
+
+/** The responses to repeated calls whose first response was not stored. */
+export function webhookReplays({ engine }: ApiOptions): Replays {
+  const endpoint = async ({ secret }: Effect, namespace: string): Promise<WebhookView> => {
+    const id = secret?.webhookId ?? "";
+    return found(await engine.webhooks.get(namespace, id), `The endpoint ${formatId("whk", id)} no longer exists.`);
+  };
+  const delivery = async ({ runs = [] }: Effect, namespace: string): Promise<ApiResponse> => {
+    const id = runs[0]?.id ?? "";
+    return sent(found(await engine.runs.get(namespace, id), `The run ${formatId("run", id)} no longer exists.`));
+  };
+  return {
+    createWebhook: async (effect, { namespace }) =>
+      created(await endpoint(effect, namespace), effect.secret?.value ?? ""),
+    rotateWebhookSecret: async (effect, { namespace }) =>
+      withSecret(await endpoint(effect, namespace), effect.secret?.value ?? ""),
+    testWebhook: (effect, { namespace }) => delivery(effect, namespace),
+    redeliver: (effect, { namespace }) => delivery(effect, namespace),
+    async rotateCallbackSecret({ secret }, { namespace }) {
+      const made = found(await engine.callbackSecrets.get(namespace), "The namespace has no secret for callbacks.");
+      return ok({ ...toCallbackSecretJson(made), secret: secret?.value });
+    },
+  };
+}
+
+const withSecret = (webhook: WebhookView, secret: string): ApiResponse =>
+  okWithVersion({ ...toWebhookJson(webhook), secret });
+
+const created = (webhook: WebhookView, secret: string): ApiResponse =>
+  createdResponse(`/v1/webhooks/${formatId("whk", webhook.id)}`, withSecret(webhook, secret));
+
+const sent = (run: RunView): ApiResponse => ({ status: 202, body: toDeliveryJson(run) });
 
 const idOf = ({ id }: { readonly id: string }): string => idOrNotFound("whk", id);
 

@@ -1,5 +1,5 @@
-import { CarillonError, type IdPrefix, isRunEnd, shownId } from "@carillon/core";
-import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
+import { type IdPrefix, isRunEnd, shownId } from "@carillon/core";
+import { type DatabaseEvent, type EngineEvent, isDatabaseAway } from "@carillon/engine";
 import { LogThrottle, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
 
@@ -127,7 +127,7 @@ function logWorkerEvent(log: Logger, { type, ...event }: WorkerEvent): void {
 /** The loss of the database is logged once; the failures that follow from it are debug. */
 function levelOfFailure(event: object): "debug" | "warn" {
   const error = "error" in event ? event.error : null;
-  return error instanceof CarillonError && error.code === "database_unavailable" ? "debug" : "warn";
+  return isDatabaseAway(error) ? "debug" : "warn";
 }
 
 const idNames: Readonly<Record<string, readonly [name: string, prefix: IdPrefix]>> = {

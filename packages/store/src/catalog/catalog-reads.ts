@@ -54,6 +54,8 @@ export interface NodeView {
   readonly skewMs: DurationMs;
   readonly takesShards: boolean;
   readonly shards: number;
+  /** The feature level that its version supports. */
+  readonly level: number;
 }
 
 export interface ShardView {

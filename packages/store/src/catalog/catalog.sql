@@ -69,7 +69,7 @@ select task from of_runs where task is not null order by task;
 --   clock
 -- fence: none, a read
 select node.id, node.name, node.address, node.version, node.started_at as "startedAt", node.heartbeat_at as "heartbeatAt",
-       node.skew_ms as "skewMs", node.takes_shards as "takesShards",
+       node.skew_ms as "skewMs", node.takes_shards as "takesShards", node.level,
        greatest(0, extract(epoch from clock_timestamp() - node.heartbeat_at) * 1000)::int as "silentMs",
        (select count(*)::int from carillon.shard where shard.owner = node.id) as shards
 from carillon.node

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Instant } from "@carillon/core";
 import type { Database } from "../db/database.js";
 import { jsonParam } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
 import { changeOwnLimits } from "../limits/limit-owners.js";
 import type { Statements } from "../sql/statements.js";
 import type { QueueLimits } from "./queue-store.js";
@@ -21,7 +22,7 @@ export interface NamespaceStore {
   /** By name. */
   page(of: { after?: string; limit: number; only?: string }): Promise<NamespaceView[]>;
   /** null: the name is taken. */
-  create(name: string, weight: number): Promise<NamespaceView | null>;
+  create(name: string, weight: number, tx?: Queryable): Promise<NamespaceView | null>;
   /** null: there is none, or it has another version. */
   change(name: string, change: NamespaceChange, ifVersion: number | null): Promise<NamespaceView | null>;
 }
@@ -69,8 +70,8 @@ export function namespaceStore(db: Database, statements: Statements): NamespaceS
     },
     page: async ({ after = null, limit, only = null }) =>
       (await db.query<ViewRow>(page, page.values({ after, limit, only }))).rows.map(toView),
-    async create(name, weight) {
-      const [row] = (await db.query<ViewRow>(create, create.values({ name, weight }))).rows;
+    async create(name, weight, tx = db) {
+      const [row] = (await tx.query<ViewRow>(create, create.values({ name, weight }))).rows;
       return row === undefined ? null : toView(row);
     },
     async change(name, { weight, concurrency, rateLimit }, ifVersion) {

@@ -1,5 +1,8 @@
+import { CarillonError } from "@carillon/core";
+import type { Database } from "../db/database.js";
+import { sqlStateOf } from "../db/errors.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statement, Statements } from "../sql/statements.js";
+import { loadStatements, type Statement, type Statements } from "../sql/statements.js";
 
 export interface NodeRow {
   readonly id: string;
@@ -22,22 +25,56 @@ export interface NodeReport {
 }
 
 export interface NodeStore {
-  register(node: { id: string; name: string; address: string | null; version: string }): Promise<void>;
+  /** Throws node_too_old if the cluster uses a feature level that this node does not support. */
+  register(node: NewNode): Promise<void>;
   /** false: another node declared this one dead; it must stop acting. */
   heartbeat(id: string, report: NodeReport): Promise<boolean>;
   list(): Promise<NodeRow[]>;
   /** With `seen` the node is removed only if that is still its heartbeat. */
   remove(id: string, seen: string | null): Promise<boolean>;
+  level(): Promise<ClusterLevels>;
+  /** Raises the level in use to the one that all nodes support; returns the level in use. */
+  raiseLevel(): Promise<number>;
 }
 
-export function nodeStore(db: Queryable, statements: Statements): NodeStore {
+export interface NewNode {
+  readonly id: string;
+  readonly name: string;
+  readonly address: string | null;
+  readonly version: string;
+  /** The feature level that its version supports. */
+  readonly level: number;
+}
+
+export interface ClusterLevels {
+  readonly inUse: number;
+  /** By every node of the cluster. */
+  readonly supported: number;
+}
+
+/** Raised by the trigger node_level. */
+const levelRefused = "55000";
+
+export function nodeStore(
+  db: Queryable,
+  statements: Statements,
+  transactions: Pick<Database, "transaction">,
+): NodeStore {
   const register = statements.get("node.register");
   const heartbeat = statements.get("node.heartbeat");
   const list = statements.get("node.list");
   const remove = statements.get("node.remove");
+  const level = statements.get("node.level_in_use");
+  const [lockLevel, raiseLevel] = [statements.get("node.lock_level"), statements.get("node.raise_level")];
   return {
     async register(node) {
-      await db.query(register, register.values(node));
+      try {
+        await db.query(register, register.values(node));
+      } catch (error) {
+        if (sqlStateOf(error) !== levelRefused) throw error;
+        const { message, hint } = error as { readonly message: string; readonly hint?: string };
+        throw new CarillonError("node_too_old", `${message} ${hint ?? ""}`.trim(), { cause: error });
+      }
     },
     async heartbeat(id, report) {
       const values = heartbeat.values({ id, skewMs: Math.round(report.skewMs), takesShards: report.takesShards });
@@ -48,6 +85,17 @@ export function nodeStore(db: Queryable, statements: Statements): NodeStore {
     },
     async remove(id, seen) {
       return (await db.query(remove, remove.values({ id, seen }))).rowCount === 1;
+    },
+    async level() {
+      const [row] = (await db.query<ClusterLevels>(level)).rows;
+      return row ?? { inUse: 0, supported: 0 };
+    },
+    async raiseLevel() {
+      const raised = await transactions.transaction(async (tx) => {
+        await tx.query(lockLevel);
+        return (await tx.query<{ level: number }>(raiseLevel)).rows[0]?.level;
+      });
+      return raised ?? (await this.level()).inUse;
     },
   };
 }
@@ -60,4 +108,15 @@ export interface NodeLockStatements {
 
 export function nodeLockStatements(statements: Statements): NodeLockStatements {
   return { lock: statements.get("node.lock"), unlock: statements.get("node.unlock") };
+}
+
+/** The feature level in use, and the level that each node of the cluster supports. */
+export async function readClusterLevel(
+  db: Queryable,
+  schema: string,
+): Promise<{ readonly inUse: number; readonly nodes: readonly { readonly name: string; readonly level: number }[] }> {
+  const statements = loadStatements(schema);
+  const { rows: nodes } = await db.query<{ name: string; level: number }>(statements.get("catalogue.nodes"));
+  const [row] = (await db.query<ClusterLevels>(statements.get("node.level_in_use"))).rows;
+  return { inUse: row?.inUse ?? 0, nodes };
 }

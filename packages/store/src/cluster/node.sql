@@ -1,8 +1,8 @@
 -- name: node.register
 -- purpose: a starting process stores its incarnation of a node
--- fence: none, the id is new
-insert into carillon.node (id, name, address, version, started_at, heartbeat_at)
-values (:id, :name, :address, :version, clock_timestamp(), clock_timestamp());
+-- fence: none, the id is new; a trigger refuses a node that does not support the level in use
+insert into carillon.node (id, name, address, version, level, started_at, heartbeat_at)
+values (:id, :name, :address, :version, :level::int, clock_timestamp(), clock_timestamp());
 
 -- name: node.heartbeat
 -- purpose: a live node writes its heartbeat. No row means that another node declared it dead: it must stop acting
@@ -31,6 +31,25 @@ from carillon.node order by started_at, id;
 -- purpose: removes a node: it leaves by itself (:seen is null), or another node saw the same heartbeat for the whole timeout
 -- fence: heartbeat_at as seen
 delete from carillon.node where id = :id and (:seen::timestamptz is null or heartbeat_at = :seen) returning id;
+
+-- name: node.level_in_use
+-- purpose: the feature level that the cluster uses, and the highest that all of its nodes support
+-- fence: none, a read
+select value::int as "inUse", (select coalesce(min(level), 0) from carillon.node)::int as supported
+from carillon.setting where name = 'cluster_level';
+
+-- name: node.lock_level
+-- purpose: before the level is raised: nodes that are joining have ended their transaction, and others wait
+-- fence: the row's lock
+select from carillon.setting where name = 'cluster_level' for update;
+
+-- name: node.raise_level
+-- purpose: the cluster uses the highest level that all of its nodes support; it never falls
+-- fence: the lock of node.lock_level, taken in an earlier statement, so that this one sees every node that has joined
+update carillon.setting set value = supported.level::text
+from (select min(level) as level from carillon.node) supported
+where name = 'cluster_level' and value::int < supported.level
+returning value::int as level;
 
 -- name: node.lock
 -- purpose: a process holds a session lock as long as it lives. The lock is shared, so it never waits for an older session of the same

@@ -207,6 +207,7 @@ const ofTheDatabase: ReadonlySet<PgErrorClass> = new Set<PgErrorClass>([
 ]);
 const ofTheNode: ReadonlySet<string> = new Set([
   "database_unavailable",
+  "outcome_unknown",
   "database_refused",
   "database_timeout",
   "overloaded",

@@ -1,9 +1,9 @@
 import { CarillonError, type DurationMs, type Timers, pending } from "@carillon/core";
 import type { Client, QueryConfig, QueryResult as PgResult } from "pg";
-import { ConnectionLost, endsConnection, sqlStateOf } from "./errors.js";
+import { AnswerLost, ConnectionLost, endsConnection, leavesOutcomeOpen, sqlStateOf } from "./errors.js";
 import type { OnDatabaseEvent } from "./options.js";
 import { queryTypes } from "./parsers.js";
-import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+import { isRead, type QueryResult, type Queryable, type SqlText } from "./queryable.js";
 
 export interface ConnectionOptions {
   readonly timers: Timers;
@@ -122,7 +122,7 @@ export class Connection implements Queryable {
     } catch (error) {
       // The stack of the caller, not of the socket that received the response.
       if (error instanceof Error) Error.captureStackTrace(error);
-      throw this.#explain(error);
+      throw this.#explain(error, sql);
     } finally {
       stopGuard();
     }
@@ -145,18 +145,24 @@ export class Connection implements Queryable {
     return () => timers.clearTimeout(timer);
   }
 
-  /** An error of the server stays itself; one without SQLSTATE on a dead connection is the loss of the connection. */
-  #explain(error: unknown): unknown {
+  /** An error of the server stays itself; one without SQLSTATE on a dead connection is the loss of the answer to a statement that was sent. */
+  #explain(error: unknown, sql: SqlText): unknown {
     const sqlState = sqlStateOf(error);
-    if (sqlState === undefined) return this.#lost ?? error;
+    if (sqlState === undefined) return this.#lost === undefined ? error : lossOfAnswer(this.#lost, sql);
     // Marked before the socket closes: no caller may borrow the connection in between.
     if (endsConnection(sqlState)) this.destroy(new ConnectionLost("the server ended the connection", { cause: error }));
-    return error;
+    return leavesOutcomeOpen(sqlState, this.#facts?.direct === true) ? lossOfAnswer(error, sql) : error;
   }
 
   #lose(reason: ConnectionLost): void {
     this.#lost ??= reason;
   }
+}
+
+/** A read has no effect, so nothing about it is unknown. */
+function lossOfAnswer(error: unknown, sql: SqlText): unknown {
+  if (isRead(sql)) return error;
+  return new AnswerLost(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 const oldestServer = 140_000;

@@ -49,6 +49,14 @@ const systemCodes: ReadonlySet<string> = new Set([
 /** After these the server closes the connection, or the connection leads to a server that no longer takes writes. */
 const endings: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04", "25006"]);
 
+/**
+ * Whether an error leaves open if its statement took effect. The server reports an error only of a statement that it has rolled back, except
+ * for these codes; and a pooler sends the endings of connections, too, for statements that its server may have executed.
+ */
+export function leavesOutcomeOpen(sqlState: string, isDirect: boolean): boolean {
+  return sqlState === "40003" || sqlState.startsWith("08") || (!isDirect && endings.has(sqlState));
+}
+
 export function endsConnection(sqlState: string): boolean {
   return endings.has(sqlState) || sqlState.startsWith("08");
 }
@@ -76,16 +84,18 @@ function codeOf(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/**
- * The connection ended, or did not respond in time, while it was needed. The last statement may or may not have taken
- * effect. pg gives such errors no code, so they have a class.
- */
+/** The connection ended, or did not respond in time, while it was needed. pg gives such errors no code, so they have a class. */
 export class ConnectionLost extends Error {
-  override readonly name = "ConnectionLost";
+  override readonly name: string = "ConnectionLost";
 
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
   }
+}
+
+/** A statement that writes was sent, and the connection ended before the response: it may or may not have taken effect. */
+export class AnswerLost extends ConnectionLost {
+  override readonly name = "AnswerLost";
 }
 
 const unavailable: Readonly<Partial<Record<PgErrorClass, string>>> = {
@@ -95,11 +105,18 @@ const unavailable: Readonly<Partial<Record<PgErrorClass, string>>> = {
   disk_full: "The database's disk is full",
 };
 
-/** An error as callers of the store get it: one that affects every call becomes database_unavailable, others stay as they are. */
+/**
+ * An error as callers of the store get it. One that affects every call becomes outcome_unknown if the statement may have taken effect, and
+ * database_unavailable if it surely has not. Others stay as they are.
+ */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof CarillonError) return error;
   const kind = classifyPgError(error);
   const detail = error instanceof Error ? error.message : String(error);
+  if (error instanceof AnswerLost) {
+    const message = `The connection to the database failed after a statement was sent, which may have taken effect: ${detail}`;
+    return new CarillonError("outcome_unknown", message, { cause: error });
+  }
   if (kind === "cancelled") {
     return new CarillonError("database_timeout", `The database was stopped before it answered: ${detail}`, {
       cause: error,
@@ -109,6 +126,11 @@ export function toStoreError(error: unknown): unknown {
   return reason === undefined
     ? error
     : new CarillonError("database_unavailable", `${reason}: ${detail}`, { cause: error });
+}
+
+/** Whether the database could not be reached: the call surely did nothing, or its outcome is unknown. */
+export function isDatabaseAway(error: unknown): boolean {
+  return error instanceof CarillonError && (error.code === "database_unavailable" || error.code === "outcome_unknown");
 }
 
 const ofTheDatabase: ReadonlySet<PgErrorClass> = new Set<PgErrorClass>([

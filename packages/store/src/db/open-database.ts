@@ -4,7 +4,7 @@ import { type Connection, type ServerFacts, StatementNames } from "./connection.
 import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
 import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
-import { classifyPgError, sqlStateOf, toStoreError } from "./errors.js";
+import { classifyPgError, isDatabaseAway, sqlStateOf, toStoreError } from "./errors.js";
 import { backoffMs, type DatabaseState, Health, pause } from "./health.js";
 import { DirectLine, type Hint, type Hold, Listeners, Notifier, restMs } from "./listen-notify.js";
 import { type DatabaseOptions, type ResolvedOptions, resolveOptions } from "./options.js";
@@ -271,7 +271,7 @@ function isOutage(error: unknown): boolean {
   if (!(error instanceof CarillonError)) return false;
   if (error.code === "database_refused") return true;
   const kind = classifyPgError(error);
-  return error.code === "database_unavailable" && kind !== "disk_full" && kind !== "too_many_connections";
+  return isDatabaseAway(error) && kind !== "disk_full" && kind !== "too_many_connections";
 }
 
 export interface WaitOptions {

@@ -1,7 +1,7 @@
 import type { DurationMs, Timers } from "@carillon/core";
 import { type Connection, isLostName } from "./connection.js";
-import { ConnectionLost, classifyPgError, sqlStateOf } from "./errors.js";
-import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+import { AnswerLost, ConnectionLost, classifyPgError, sqlStateOf } from "./errors.js";
+import { isRead, type QueryResult, type Queryable, type SqlText } from "./queryable.js";
 
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
@@ -43,17 +43,20 @@ export async function runTransaction<T>(
     limitMs,
   );
   const { answerMs } = connection;
+  let isCommitting = false;
   if (answerMs !== 0) connection.limitAnswers(Math.max(answerMs, limitMs));
   try {
     await connection.query({ text: beginText(connection, options, limits) });
     const result = await work(tx);
     tx.end();
-    await connection.query({ text: "commit" });
+    isCommitting = true;
+    await connection.query(tx.commit);
     return result;
   } catch (error) {
     tx.end();
     await rollBack(connection);
-    throw error;
+    // Without COMMIT the server rolls back, whether or not it received the last statement.
+    throw error instanceof AnswerLost && !isCommitting ? new ConnectionLost(error.message, { cause: error }) : error;
   } finally {
     limits.timers.clearTimeout(timer);
     connection.limitAnswers(answerMs);
@@ -91,6 +94,7 @@ async function rollBack(connection: Connection): Promise<void> {
 class OpenTransaction implements Queryable {
   readonly #connection: Connection;
   #over = false;
+  readonly #statements = new Set<SqlText>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -101,7 +105,19 @@ class OpenTransaction implements Queryable {
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> {
     if (this.#over) throw new Error("this transaction is over: a statement was sent after its end");
+    this.#statements.add(statement);
     return this.#connection.query<Row>(statement, values);
+  }
+
+  /** It has an effect if one of the statements has, which only matters if its answer is lost. */
+  get commit(): SqlText {
+    const statements = this.#statements;
+    return {
+      text: "commit",
+      get isRead() {
+        return [...statements].every(isRead);
+      },
+    };
   }
 
   end(): void {

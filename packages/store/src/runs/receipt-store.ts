@@ -63,6 +63,9 @@ export interface Effect {
   readonly jobs?: readonly (string | null)[];
   readonly backfill?: string;
   readonly operation?: string;
+  readonly namespace?: string;
+  /** The secret that the answer shows, of this endpoint or of the namespace's callbacks. */
+  readonly secret?: { readonly webhookId?: string; readonly value: string };
 }
 
 /** The answer to the first call. */

@@ -67,6 +67,8 @@ export interface RunStore {
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
   /** Stores runs without a job that may start at once, and sends the notice. Returns their creation time, which replaces their `runAt`. */
   insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;
+  /** Fails as a unique key does if a run with one of these ids ended at or after `since`. */
+  refuseEnded(ids: readonly string[], since: Instant): Promise<void>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   /** Queues due runs, and `aheadMs` early those that need nothing but a worker. */
   promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;
@@ -92,6 +94,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   const insert = statements.get("run.insert");
   const insertHomogeneous = statements.get("run.insert_homogeneous");
   const insertMixed = statements.get("run.insert_mixed");
+  const refuseEnded = statements.get("run.refuse_ended");
   const loadDue = statements.get("run.load_due");
   const promote = statements.get("run.promote");
   const lost = statements.get("run.lost");
@@ -116,6 +119,9 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       const [row] = rows;
       if (row === undefined) throw new Error("The statement that stores runs returned no row.");
       return row.created_at;
+    },
+    async refuseEnded(ids, since) {
+      await db.query(refuseEnded, refuseEnded.values({ ids: uuidArray(ids), since: timestampParam(since) }));
     },
     async loadDue(shards, until, limitPerShard) {
       type Row = { id: string; shard: number; run_at: Instant };
@@ -197,6 +203,8 @@ export interface NewRun {
   readonly labels: Readonly<Record<string, string>>;
   readonly owner: string | null;
   readonly deadline?: Instant | null;
+  /** The caller chose the id, and surely used it for no run that ended before; absent: this node made the id. */
+  readonly callerIdSince?: Instant;
 }
 
 /** Runs that may start at once, as they are sent: the values of each run, and the values of each kind of run once. */
@@ -221,6 +229,7 @@ export function toRunBatch(runs: readonly NewRun[]): RunBatch {
     shards: intArray(runs.map((run) => run.shard)),
     ranks: bigintArray(runs.map((run) => run.rank)),
     payloads: jsonArray(runs.map((run) => jsonParam(run.payload))),
+    callerIdsSince: callerIdsSince(runs),
   };
   const [only, ...others] = kinds.all;
   if (only === undefined || others.length > 0) {
@@ -266,6 +275,13 @@ class Kinds {
     this.#last = { run, number };
     return number;
   }
+}
+
+/** From when on ended runs may have one of these ids; null: no caller chose one. */
+function callerIdsSince(runs: readonly NewRun[]): string | null {
+  let since = Number.POSITIVE_INFINITY;
+  for (const run of runs) if (run.callerIdSince !== undefined && run.callerIdSince < since) since = run.callerIdSince;
+  return since === Number.POSITIVE_INFINITY ? null : timestampParam(since);
 }
 
 /** A cheap comparison by identity: runs of one call share their policies and labels. */

@@ -56,6 +56,11 @@ select id, state, created_at from near
 union all
 select id, 'far_future', created_at from far_future;
 
+-- part: run.ids_unused
+-- purpose: refuses ids that callers chose if a run has ended under one of them since; left out for ids that this node made
+case when :caller_ids_since::timestamptz is not null
+     then carillon.refuse_ended((select array_agg(id) from made), :caller_ids_since::timestamptz)::text end as checked,
+
 -- name: run.insert_homogeneous
 -- purpose: stores runs without a job that may start at once and differ only in their payloads, as most do: the shared values are sent
 --   once. All are stored, or none; their time is the statement's. The notice to the gateways, if there is one, is sent with the commit
@@ -69,8 +74,10 @@ with made as (
   from (
     --+ run.own_values
   ) new_run
+  returning id
 )
 select statement_timestamp() as created_at,
+       --+ run.ids_unused
        case when :notice::text is not null then pg_notify(:channel::text, :notice::text)::text end as notified;
 
 -- part: run.own_values
@@ -92,8 +99,10 @@ with made as (
     --+ run.own_values
     , unnest(:kinds::int[]) as kind
   ) new_run
+  returning id
 )
 select statement_timestamp() as created_at,
+       --+ run.ids_unused
        case when :notice::text is not null then pg_notify(:channel::text, :notice::text)::text end as notified;
 
 -- name: run.insert_direct
@@ -115,8 +124,11 @@ with taker as materialized (
   from (
     --+ run.own_values
   ) new_run left join taker on true
+  returning id
 )
-select statement_timestamp() as created_at, taker.id is not null as is_assigned,
+select statement_timestamp() as created_at,
+       --+ run.ids_unused
+       taker.id is not null as is_assigned,
        case
          when taker.id is not null and :gateway_channel::text is not null
            then pg_notify(:gateway_channel::text,
@@ -124,6 +136,11 @@ select statement_timestamp() as created_at, taker.id is not null as is_assigned,
          when taker.id is null and :notice::text is not null then pg_notify(:channel::text, :notice::text)::text
        end as notified
 from (select 1) one left join taker on true;
+
+-- name: run.refuse_ended
+-- purpose: fails with 23505 if a run has ended under one of these ids, after an insert of theirs in the same transaction
+-- fence: none, a read
+select carillon.refuse_ended(:ids::uuid[], :since::timestamptz);
 
 -- name: run.load_due
 -- purpose: delayed and retrying runs of the given shards that are due before an instant, up to `limit` per shard, for the wheel

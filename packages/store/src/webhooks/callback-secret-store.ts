@@ -7,7 +7,7 @@ export interface CallbackSecrets {
   /** One, or two while it changes; `fresh` is stored if there is none. */
   signing(namespaceId: number, fresh: string): Promise<readonly string[]>;
   find(namespaceId: number): Promise<CallbackSecretView | null>;
-  rotate(namespaceId: number, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView>;
+  rotate(namespaceId: number, secret: string, overlapMs: DurationMs, tx?: Queryable): Promise<CallbackSecretView>;
 }
 
 export function callbackSecrets(db: Queryable, statements: Statements): CallbackSecrets {
@@ -32,8 +32,8 @@ export function callbackSecrets(db: Queryable, statements: Statements): Callback
       const [row] = (await db.query<Row>(find, find.values({ namespaceId }))).rows;
       return row === undefined ? null : toView(row);
     },
-    async rotate(namespaceId, secret, overlapMs) {
-      const [row] = (await db.query<Row>(rotate, rotate.values({ namespaceId, secret, overlapMs }))).rows;
+    async rotate(namespaceId, secret, overlapMs, tx = db) {
+      const [row] = (await tx.query<Row>(rotate, rotate.values({ namespaceId, secret, overlapMs }))).rows;
       if (row === undefined) throw new Error("The statement that rotates the secret of callbacks returned no row.");
       return toView(row);
     },

@@ -27,12 +27,18 @@ export interface WebhookState extends WebhookSpec {
 }
 
 export interface WebhookStore {
-  insert(namespaceId: number, id: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
+  insert(namespaceId: number, id: string, spec: WebhookSpec, secret: string, tx?: Queryable): Promise<WebhookView>;
   find(namespaceId: number, id: string): Promise<WebhookView | null>;
   list(namespaceId: number, before: string | null, limit: number): Promise<WebhookView[]>;
   /** `decide` receives the stored endpoint; null: there is none. A state that it has already makes no version. */
   change(namespaceId: number, id: string, decide: (before: WebhookView) => WebhookState): Promise<WebhookView | null>;
-  rotate(namespaceId: number, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView | null>;
+  rotate(
+    namespaceId: number,
+    id: string,
+    secret: string,
+    overlapMs: DurationMs,
+    tx?: Queryable,
+  ): Promise<WebhookView | null>;
   delete(namespaceId: number, id: string): Promise<boolean>;
   target(id: string): Promise<WebhookTarget | null>;
   delivered(id: string): Promise<void>;
@@ -74,9 +80,9 @@ export function webhookStore(db: Database, statements: Statements): WebhookStore
   const remove = statements.get("webhook.delete");
   return {
     ...deliveryCalls(db, statements),
-    async insert(namespaceId, id, { on: types, ...spec }, secret) {
+    async insert(namespaceId, id, { on: types, ...spec }, secret, tx = db) {
       const values = insert.values({ id, namespaceId, types, ...spec, secret });
-      const made = one((await db.query<Row>(insert, values)).rows);
+      const made = one((await tx.query<Row>(insert, values)).rows);
       if (made === null) throw new Error("webhook.insert stored an endpoint and returned no row");
       return made;
     },
@@ -91,8 +97,8 @@ export function webhookStore(db: Database, statements: Statements): WebhookStore
         if (isDeepStrictEqual({ ...before, ...state, on: types }, before)) return before;
         return one((await tx.query<Row>(replace, replace.values({ ...state, id, types }))).rows);
       }),
-    rotate: async (namespaceId, id, secret, overlapMs) =>
-      one((await db.query<Row>(rotate, rotate.values({ namespaceId, id, secret, overlapMs }))).rows),
+    rotate: async (namespaceId, id, secret, overlapMs, tx = db) =>
+      one((await tx.query<Row>(rotate, rotate.values({ namespaceId, id, secret, overlapMs }))).rows),
     delete: async (namespaceId, id) => (await db.query(remove, remove.values({ namespaceId, id }))).rows.length > 0,
   };
 }

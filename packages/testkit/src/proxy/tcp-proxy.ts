@@ -63,6 +63,11 @@ export class TcpProxy {
     this.#unanswered = Buffer.from(bytes);
   }
 
+  /** Whether no request has matched `loseAnswerTo` yet. */
+  get isWaitingToLose(): boolean {
+    return this.#unanswered !== null;
+  }
+
   /**
    * Forwards nothing from now on, not even the end of a connection, without an error. Data that is sent meanwhile arrives after
    * `resume`, as after a partition. Resolves when the first chunk is held back.

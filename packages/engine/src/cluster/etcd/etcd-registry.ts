@@ -1,5 +1,6 @@
 import { CarillonError, type Clock, type DurationMs } from "@carillon/core";
 import type { HeldShard, NodeReport, NodeRow, NodeStore, ShardStore } from "@carillon/store";
+import { supportedLevel } from "../cluster-level.js";
 import type { OnEngineEvent } from "../../events.js";
 import { ClusterMember, type MemberOptions } from "../cluster-member.js";
 import { DatabaseTimeline } from "../detection/database-timeline.js";
@@ -57,7 +58,7 @@ class EtcdRegistry implements Registry {
     const { nodes, node } = this.#options;
     await this.#timeline.check();
     await this.#enter(nodeId, report);
-    await nodes.register({ id: nodeId, ...node });
+    await nodes.register({ id: nodeId, ...node, level: supportedLevel });
     await nodes.heartbeat(nodeId, report);
   }
 

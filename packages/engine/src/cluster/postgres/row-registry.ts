@@ -10,6 +10,7 @@ import type {
   ShardRow,
   ShardStore,
 } from "@carillon/store";
+import { supportedLevel } from "../cluster-level.js";
 import type { OnEngineEvent } from "../../events.js";
 import { ClusterMember, type MemberOptions } from "../cluster-member.js";
 import { DatabaseTimeline } from "../detection/database-timeline.js";
@@ -78,7 +79,7 @@ export class RowRegistry implements Registry {
   async announce(nodeId: string, report: NodeReport): Promise<void> {
     const { nodes, node, lock, alone } = this.#options;
     await this.#timeline.check();
-    await nodes.register({ id: nodeId, ...node });
+    await nodes.register({ id: nodeId, ...node, level: supportedLevel });
     await nodes.heartbeat(nodeId, report);
     await lock?.hold(nodeId, () => this.#loseLock());
     if (!alone) return;

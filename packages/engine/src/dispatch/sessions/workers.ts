@@ -1,4 +1,5 @@
 import type { SessionStore, WorkerState, WorkerView } from "@carillon/store";
+import { afterCommit } from "../../after-commit.js";
 import type { EngineContext } from "../../context.js";
 import type { Page, PageRequest } from "../../requests.js";
 import type { ServedSessions } from "./served-sessions.js";
@@ -39,7 +40,7 @@ export class Workers {
     return this.#context.inNamespace(namespace, async (id) => {
       if (!(await this.#context.store.sessions.ask(id, workerId, state))) return null;
       await this.#sessions.requestState(workerId, state);
-      return this.#view(id, workerId);
+      return afterCommit(() => this.#view(id, workerId));
     });
   }
 

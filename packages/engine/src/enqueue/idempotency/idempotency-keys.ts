@@ -1,9 +1,18 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Effect, KeptAnswer, KeyUse, KeyedCall, ReceiptStore } from "@carillon/store";
+import {
+  type Database,
+  type Effect,
+  isDatabaseAway,
+  type KeptAnswer,
+  type KeyUse,
+  type KeyedCall,
+  type ReceiptStore,
+} from "@carillon/store";
 import type { EngineContext } from "../../context.js";
 import type { Receipt } from "../../requests.js";
 
 type IdempotencyContext = Pick<EngineContext, "inNamespace" | "newId"> & {
+  readonly db: Pick<Database, "waitUntilUp">;
   readonly store: { readonly receipts: ReceiptStore };
 };
 
@@ -12,6 +21,8 @@ const keptMs: DurationMs = 86_400_000;
 /** No call takes longer. If a call has no effect by then, its node died, and another call may take the key. */
 const abandonedMs: DurationMs = 60_000;
 const maxTries = 5;
+/** Keys that wait for their release while the database is away; more of them are left to be abandoned. */
+const maxToRelease = 10_000;
 
 /**
  * Makes calls repeatable under an Idempotency-Key. The key's row is taken before the call is read. The call's transaction records its effect
@@ -19,6 +30,8 @@ const maxTries = 5;
  */
 export class IdempotencyKeys {
   readonly #context: IdempotencyContext;
+  readonly #toRelease = new Set<KeyUse>();
+  #isReleasing = false;
 
   constructor(context: IdempotencyContext) {
     this.#context = context;
@@ -28,12 +41,20 @@ export class IdempotencyKeys {
     return this.#context.inNamespace(namespace, (id) => this.#begin(id, call));
   }
 
+  /** An unknown outcome concerns the key alone: nothing of the call was done. */
   async #begin(namespaceId: number, call: KeyedCall): Promise<BegunCall> {
-    const {
-      newId,
-      store: { receipts },
-    } = this.#context;
-    const use: KeyUse = { ...call, namespaceId, token: newId() };
+    const use: KeyUse = { ...call, namespaceId, token: this.#context.newId() };
+    try {
+      return await this.#take(use, call);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      this.#releaseLater(use);
+      throw new CarillonError("database_unavailable", "The Idempotency-Key could not be taken.", { cause: error });
+    }
+  }
+
+  async #take(use: KeyUse, call: KeyedCall): Promise<BegunCall> {
+    const { receipts } = this.#context.store;
     for (let tries = 0; tries < maxTries; tries += 1) {
       if (await receipts.begin(use, keptMs, abandonedMs)) return this.#own(use);
       const row = await receipts.find(use);
@@ -57,18 +78,53 @@ export class IdempotencyKeys {
         },
       },
       answered: (answer) => receipts.answer(use, answer),
-      refused: () => receipts.forget(use),
+      failed: () => this.#release(use),
     };
+  }
+
+  /**
+   * The key may be used again, unless the call had its effect. After an unknown outcome this is exact: a transaction that may still commit
+   * holds the lock of the key's row, and the release waits for its end.
+   */
+  async #release(use: KeyUse): Promise<void> {
+    try {
+      await this.#context.store.receipts.forget(use);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      this.#releaseLater(use);
+    }
+  }
+
+  /** As soon as the database is back, so that a repeated call need not wait until the key counts as abandoned. */
+  #releaseLater(use: KeyUse): void {
+    if (this.#toRelease.size >= maxToRelease) return;
+    this.#toRelease.add(use);
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    void this.#releaseAll().finally(() => (this.#isReleasing = false));
+  }
+
+  async #releaseAll(): Promise<void> {
+    const { db, store } = this.#context;
+    for (const use of this.#toRelease) {
+      await db.waitUntilUp();
+      try {
+        await store.receipts.forget(use);
+      } catch {
+        // The key counts as abandoned after a minute.
+      }
+      this.#toRelease.delete(use);
+    }
   }
 }
 
-/** A call under its key. Exactly one of `answered` and `refused` ends it. */
+/** A call under its key. Exactly one of `answered` and `failed` ends it. */
 export interface OwnCall {
   readonly state: "own";
   readonly receipt: Receipt;
   answered(answer: KeptAnswer): Promise<void>;
-  /** The call had no effect: the key may be used again. */
-  refused(): Promise<void>;
+  /** The call was refused or its outcome is unknown: the key may be used again if it had no effect. */
+  failed(): Promise<void>;
 }
 
 /**

@@ -9,7 +9,10 @@ import { schedulerContext } from "../../harness/scheduler-context.js";
 const start = Date.UTC(2026, 5, 1, 12);
 
 /** A scheduler over a store that queues the given runs ahead of their time, except the refused ones. */
-function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readonly string[] } = {}) {
+function setUp(
+  runs: readonly DueRun[],
+  { maxAhead = 100, refused = [] as readonly string[], isSupported = (): boolean => true } = {},
+) {
   const clock = new ManualClock(start);
   const requests: { afterMs: number; ids: readonly string[] }[] = [];
   const promoted: PromotedRun[] = [];
@@ -31,7 +34,11 @@ function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readon
     membership: () => membership,
     onPromoted: (queued) => void promoted.push(...queued),
   });
-  const scheduler = new Scheduler(context, { store: store as FireStore, limits: { maxAhead } });
+  const scheduler = new Scheduler(context, {
+    store: store as FireStore,
+    limits: { maxAhead },
+    hasFeature: isSupported,
+  });
   /** Ticks as it asks for, until so long after the start. */
   const until = async (afterMs: number): Promise<void> => {
     for (await scheduler.tick(); clock.now() + scheduler.idleMs <= start + afterMs; await scheduler.tick())
@@ -44,6 +51,15 @@ function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readon
 const run = (id: string, afterMs: number): DueRun => ({ id, shard: 1, runAt: start + afterMs });
 
 describe("delayed runs", () => {
+  it("a delayed run waits for its time while a node of the cluster does not support queueing ahead", async () => {
+    const { requests, until } = setUp([run("a", 2_010), run("b", 2_020)], { isSupported: () => false });
+    await until(3_000);
+    expect(requests).toEqual([
+      { afterMs: 2_010, ids: ["a"] },
+      { afterMs: 2_020, ids: ["b"] },
+    ]);
+  });
+
   it("a delayed run is queued half a second to a second ahead of its time, with those of the same half second", async () => {
     const { requests, promoted, until } = setUp([run("a", 4_010), run("b", 4_490), run("c", 4_510)]);
     await until(6_000);

@@ -36,6 +36,27 @@ export class QuotaExceeded extends CarillonError {
   }
 }
 
+/** A call that writes may have taken effect, and the database's answer was lost. */
+export class UnknownOutcome extends CarillonError {
+  /** Whether the same call, sent again, cannot have its effect twice. */
+  readonly isRepeatable: boolean;
+
+  constructor(howToRepeat: "by_key" | "by_method" | null, cause: unknown) {
+    super("outcome_unknown", unknownOutcomes[howToRepeat ?? "never"], { cause });
+    this.isRepeatable = howToRepeat !== null;
+  }
+}
+
+export const hasUnknownOutcome = (error: unknown): boolean =>
+  error instanceof CarillonError && error.code === "outcome_unknown";
+
+const mayBeDone = "The call may have taken effect: the connection to the database was lost before its answer arrived.";
+const unknownOutcomes = {
+  by_key: `${mayBeDone} Send it again with the same Idempotency-Key: if it took effect, you get its answer, otherwise it is done once.`,
+  by_method: `${mayBeDone} Send it again, or read the resource: the same call leaves the same state.`,
+  never: `${mayBeDone} Read the resource or its list before you send the call again; with an Idempotency-Key a repeated call is safe.`,
+};
+
 /** The response to a failed call (RFC 9457). */
 export interface ProblemResponse {
   readonly body: Problem;
@@ -51,13 +72,14 @@ const defaultRetryAfterSeconds = 2;
 
 export function toProblem(error: unknown, requestId: string): ProblemResponse {
   const { code, detail: ownDetail, items } = classify(error);
-  const { status, title, retryable } = errorCatalogue[code];
+  const { status, title } = errorCatalogue[code];
+  const retryable = isRetryable(error, code);
   // The details of server errors (hosts, statements) are for the log, not for callers.
   const serverDetail =
     retryable && status !== 500
       ? `${title}; try again a little later.`
       : "The server failed. Its log has the reason, under this request_id.";
-  const detail = status >= 500 ? serverDetail : ownDetail;
+  const detail = status >= 500 && !(error instanceof UnknownOutcome) ? serverDetail : ownDetail;
   return {
     body: {
       type: "about:blank",
@@ -72,6 +94,12 @@ export function toProblem(error: unknown, requestId: string): ProblemResponse {
     headers: retryable && status !== 500 ? { "Retry-After": String(retryAfterOf(error)) } : {},
     isServerFault: status >= 500,
   };
+}
+
+/** A call with an unknown outcome may be sent again only if it cannot have its effect twice. */
+function isRetryable(error: unknown, code: ErrorCode): boolean {
+  if (code === "outcome_unknown") return error instanceof UnknownOutcome && error.isRepeatable;
+  return errorCatalogue[code].retryable;
 }
 
 function retryAfterOf(error: unknown): number {

@@ -39,6 +39,8 @@ export interface Call<Op extends Operation> {
   readonly origin: string;
   /** The caller's trace context; absent when the call is not traced. */
   readonly trace?: TraceContext;
+  /** The caller sent an Idempotency-Key, so that a repeated call is safe. */
+  readonly isKeyed?: true;
   /** Stored with what the call creates; present only with an Idempotency-Key. */
   readonly receipt?: Receipt;
   /** Aborted when the caller disconnects; only for operations that wait. */
@@ -88,6 +90,15 @@ export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operation
 /** Rebuilds the response of a call from what it created: its node died before it stored the response. */
 export type Replay = (effect: Effect, call: Call<Operation>) => Promise<ApiResponse>;
 export type Replays = Partial<Record<OperationId, Replay>>;
+
+/** Serves a call under ids that its key determines, without a receipt; null: the request needs one. */
+export type IdentifiedHandler = (id: string, call: Call<Operation>) => Promise<ApiResponse> | null;
+export type IdentifiedHandlers = Partial<Record<OperationId, IdentifiedHandler>>;
+
+/** The response to a call whose effect an earlier call had. */
+export function markReplayed(response: ApiResponse): ApiResponse {
+  return { ...response, headers: { ...response.headers, "Idempotent-Replayed": "true" } };
+}
 
 /** Some of the handlers: each takes exactly the calls of the operation that it is named after. */
 export function handlers<Id extends OperationId>(own: Pick<Handlers, Id>): Pick<Handlers, Id> {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import {
+  isWrite,
   limits,
   type Operation,
   type OperationId,
@@ -9,7 +10,7 @@ import {
   quotaClassOf,
   takesIdempotencyKey,
 } from "@carillon/contract";
-import { CarillonError, parseTraceParent } from "@carillon/core";
+import { CarillonError, idOfGeneratedKey, parseTraceParent } from "@carillon/core";
 import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { withTimeout } from "../../timeout.js";
@@ -21,12 +22,14 @@ import {
   type CallSpan,
   type Handler,
   type Handlers,
+  type IdentifiedHandlers,
+  markReplayed,
   type Replay,
   type Replays,
   type TracePlace,
   type TracingPort,
 } from "./handler.js";
-import { toProblem } from "./errors.js";
+import { hasUnknownOutcome, toProblem, UnknownOutcome } from "./errors.js";
 import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
 
 declare module "fastify" {
@@ -61,6 +64,7 @@ export interface ServedOptions {
   readonly namespace: string;
   readonly keys: ApiEngine["idempotencyKeys"];
   readonly replays: Replays;
+  readonly identified: IdentifiedHandlers;
   readonly tracing: TracingPort;
 }
 
@@ -96,7 +100,12 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           const signal = operation.waits === true ? disconnectSignal(reply) : undefined;
           const waitingCall = signal === undefined ? call : { ...call, signal };
           const work = holdTicket(request.ticket, () => traced({ operation, request, tracing, respond }, waitingCall));
-          return send(reply, await (hasTimeLimit(operation) ? withTimeout(maxCallMs, work, refuseSlowCall) : work));
+          return send(
+            reply,
+            await (hasTimeLimit(operation)
+              ? withTimeout(maxCallMs, work, () => refuseSlowCall(operation, call))
+              : work),
+          );
         },
       });
     }
@@ -120,8 +129,10 @@ function hasTimeLimit({ rateClass, waits, streams }: Operation): boolean {
   return rateClass !== "none" && rateClass !== "worker" && waits !== true && streams !== true;
 }
 
-function refuseSlowCall(): never {
-  throw new CarillonError("database_timeout", `The call did not finish within ${maxCallMs} ms.`);
+/** The work of the call goes on. */
+function refuseSlowCall(operation: Operation, call: Call<Operation>): never {
+  const slow = new CarillonError("database_timeout", `The call did not finish within ${maxCallMs} ms.`);
+  throw isWrite(operation) ? new UnknownOutcome(howToRepeat(operation, call), slow) : slow;
 }
 
 /** A call occupies its budget until its work has ended, even if its caller has disconnected. */
@@ -195,19 +206,55 @@ function responder(
   id: OperationId,
   operation: Operation,
   handler: Handler<Operation>,
-  { keys, replays }: ServedOptions,
+  { keys, replays, identified }: ServedOptions,
 ): Respond {
-  if (!takesIdempotencyKey(operation)) return handler;
+  const closed = async (
+    call: Call<Operation>,
+    respond: () => ApiResponse | Promise<ApiResponse>,
+  ): Promise<ApiResponse> => {
+    try {
+      return await respond();
+    } catch (error) {
+      throw hasUnknownOutcome(error) ? unknownOutcome(error, operation, call) : error;
+    }
+  };
+  const once: Respond = (call) => closed(call, () => handler(call));
+  if (!takesIdempotencyKey(operation)) return once;
+  const withIds = identified[id];
   return (call, request) => {
     const key = idempotencyKeyOf(request.headers["idempotency-key"]);
-    if (key === undefined) return handler(call);
+    if (key === undefined) return once(call, request);
+    const idOfCall = withIds === undefined ? null : idOfGeneratedKey(key);
+    const keyed = { ...call, isKeyed: true as const };
+    const response = idOfCall === null ? null : withIds?.(idOfCall, keyed);
+    if (response) return closed(keyed, () => response);
     const onLost = (error: unknown): void =>
       request.log.warn(
         { err: error },
         "the response to a call with an Idempotency-Key was not stored; a repeated call rebuilds it",
       );
-    return respondOnce({ keys, operation, handler, replay: replays[id], onLost }, key, call);
+    const onceWithReceipt = (received: Call<Operation>) => once(received, request);
+    return respondOnce({ keys, operation, handler: onceWithReceipt, replay: replays[id], onLost }, key, keyed);
   };
+}
+
+/** Reads leave no outcome open, even if they write something on the way, such as a cached total. */
+function unknownOutcome(error: unknown, operation: Operation, call: Call<Operation>): CarillonError {
+  if (isWrite(operation)) return new UnknownOutcome(howToRepeat(operation, call), error);
+  return new CarillonError("database_unavailable", "The connection to the database failed.", { cause: error });
+}
+
+/**
+ * Why a repeated call cannot have its effect twice: the server keeps the answers of calls with a key; PUT, PATCH and DELETE name the state
+ * that they leave; the fences of a worker's calls refuse the second one. After If-Match the repeated call would only be refused.
+ */
+function howToRepeat(
+  { method, rateClass }: Operation,
+  { isKeyed, ifVersion }: Call<Operation>,
+): "by_key" | "by_method" | null {
+  if (isKeyed === true) return "by_key";
+  if (rateClass === "worker") return "by_method";
+  return method === "POST" || ifVersion !== undefined ? null : "by_method";
 }
 
 interface KeyedOptions {
@@ -255,7 +302,7 @@ async function respondOnce(options: KeyedOptions, key: string, call: Call<Operat
     await begun.answered(toStored(response)).catch(onLost);
     return response;
   } catch (error) {
-    await begun.refused().catch(onLost);
+    await begun.failed().catch(onLost);
     throw error;
   }
 }
@@ -277,10 +324,6 @@ function toStored({ status, headers = {}, body }: ApiResponse): KeptAnswer {
 
 function replayed({ status, headers, body }: KeptAnswer): ApiResponse {
   return markReplayed({ status, headers, ...(body !== null && { body: JSON.parse(body) as unknown }) });
-}
-
-function markReplayed(response: ApiResponse): ApiResponse {
-  return { ...response, headers: { ...response.headers, "Idempotent-Replayed": "true" } };
 }
 
 function callOf(

@@ -9,8 +9,10 @@ import {
   checkSchema,
   etcdStatus,
   openDatabase,
+  readClusterLevel,
   runAudit,
   serverWarnings,
+  supportedLevel,
 } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../../config/options.js";
@@ -111,7 +113,7 @@ async function checkDatabase(database: Database, config: Config): Promise<Findin
     checkSkew(database.clock.skewMs),
     schema,
     ...(await checkSettings(database, config)),
-    ...(schema.status === "ok" ? await checkInvariants(database) : []),
+    ...(schema.status === "ok" ? [await checkFeatureLevel(database), ...(await checkInvariants(database))] : []),
   ];
 }
 
@@ -143,6 +145,22 @@ async function checkSchemaVersion(database: Database): Promise<Finding> {
     if (error.code === "schema_too_old") return warn("schema", error.message, "a node migrates it when it starts");
     return fail("schema", error.message, "use a version that fits this schema, or another database");
   }
+}
+
+/** Which nodes keep the cluster from using the features of this version. */
+async function checkFeatureLevel(database: Database): Promise<Finding> {
+  const { inUse, nodes } = await readClusterLevel(database, database.schema);
+  return featureLevelFinding(inUse, nodes);
+}
+
+function featureLevelFinding(
+  inUse: number,
+  nodes: readonly { readonly name: string; readonly level: number }[],
+): Finding {
+  const older = nodes.filter(({ level }) => level < supportedLevel).map(({ name }) => name);
+  const detail = `the cluster uses level ${inUse} of ${supportedLevel}`;
+  if (older.length === 0) return ok("feature level", detail);
+  return warn("feature level", `${detail}: ${older.join(", ")} run an older version`, "upgrade these nodes");
 }
 
 async function checkSettings(database: Database, config: Config): Promise<Finding[]> {

@@ -85,6 +85,20 @@ export class FakeEnqueuer extends FakeComponent implements Port<"enqueuer"> {
   /** The deduplication key of each run that was enqueued with one. */
   readonly #keys = new Map<string, string>();
 
+  readonly #once = new Map<string, RunView>();
+
+  async enqueueOnce(namespace: string, spec: EnqueueSpec, id: string): Promise<{ run: RunView; isRepeat: boolean }> {
+    const before = this.#once.get(id);
+    if (before !== undefined) return { run: before, isRepeat: true };
+    const { run } = await this.enqueueAndRead(namespace, spec);
+    this.#once.set(id, run);
+    return { run, isRepeat: false };
+  }
+
+  enqueueManyOnce(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
+    return this.enqueueMany(namespace, specs);
+  }
+
   async enqueueAndRead(_namespace: string, spec: EnqueueSpec): Promise<{ run: RunView; isNew: boolean }> {
     this.state.failOnce();
     const { runs } = this.state;
@@ -126,7 +140,7 @@ export class FakeIdempotencyKeys implements Port<"idempotencyKeys"> {
       state: "own",
       receipt: { keep: async () => undefined },
       answered: async (answer) => void this.#calls.set(place, { request, answer }),
-      refused: async () => void this.#calls.delete(place),
+      failed: async () => void this.#calls.delete(place),
     };
   }
 }

@@ -2,6 +2,10 @@ import { CarillonError, type DurationMs } from "@carillon/core";
 import type { CallbackSecretView, Page, RunView, WebhookChange, WebhookSpec, WebhookView } from "@carillon/engine";
 import { FakeComponent, type Port } from "./fake-state.js";
 
+interface NewSecret {
+  readonly overlapMs: DurationMs;
+}
+
 /** Endpoints in memory, without deliveries. */
 export class FakeWebhooks extends FakeComponent implements Port<"webhooks"> {
   readonly #stored: WebhookView[] = [];
@@ -27,7 +31,7 @@ export class FakeWebhooks extends FakeComponent implements Port<"webhooks"> {
     return { ...this.#require(id), ...change };
   }
 
-  async rotateSecret(_namespace: string, id: string, _secret: string, overlapMs: DurationMs): Promise<WebhookView> {
+  async rotateSecret(_namespace: string, id: string, { overlapMs }: NewSecret): Promise<WebhookView> {
     return { ...this.#require(id), oldSecretUntil: this.state.now() + overlapMs };
   }
 
@@ -66,7 +70,7 @@ export class FakeCallbackSecrets extends FakeComponent implements Port<"callback
     return null;
   }
 
-  async rotate(_namespace: string, _secret: string, overlapMs: DurationMs): Promise<CallbackSecretView> {
+  async rotate(_namespace: string, { overlapMs }: NewSecret): Promise<CallbackSecretView> {
     const now = this.state.now();
     return { madeAt: now, oldSecretUntil: overlapMs === 0 ? null : now + overlapMs };
   }

@@ -185,7 +185,7 @@ export interface StatementParams {
   readonly "namespace.read_for_change": "name";
   readonly "node.heartbeat": "takesShards" | "skewMs" | "id";
   readonly "node.lock": "id";
-  readonly "node.register": "id" | "name" | "address" | "version";
+  readonly "node.register": "id" | "name" | "address" | "version" | "level";
   readonly "node.remove": "id" | "seen";
   readonly "node.unlock": "id";
   readonly "operation.abort": "reason" | "namespaceId" | "id";
@@ -238,15 +238,16 @@ export interface StatementParams {
   readonly "run.held": "sessionIds";
   readonly "run.held_among": "ids" | "sessionId";
   readonly "run.insert": "horizonMs" | "ids" | "jobIds" | "namespaceIds" | "shards" | "lanes" | "priorities" | "ranks" | "runTimes" | "nominalTimes" | "triggers" | "tasks" | "queues" | "payloads" | "policies" | "labels" | "owners" | "deadlines";
-  readonly "run.insert_direct": "sessionId" | "gatewayId" | "limitsRevision" | "namespaceId" | "lane" | "priority" | "task" | "queue" | "policy" | "labels" | "owner" | "ids" | "shards" | "ranks" | "payloads" | "gatewayChannel" | "gatewayNotice" | "notice" | "channel";
-  readonly "run.insert_homogeneous": "namespaceId" | "lane" | "priority" | "task" | "queue" | "policy" | "labels" | "owner" | "ids" | "shards" | "ranks" | "payloads" | "notice" | "channel";
-  readonly "run.insert_mixed": "namespaceIds" | "lanes" | "priorities" | "tasks" | "queues" | "policies" | "labels" | "owners" | "ids" | "shards" | "ranks" | "payloads" | "kinds" | "notice" | "channel";
+  readonly "run.insert_direct": "sessionId" | "gatewayId" | "limitsRevision" | "namespaceId" | "lane" | "priority" | "task" | "queue" | "policy" | "labels" | "owner" | "ids" | "shards" | "ranks" | "payloads" | "callerIdsSince" | "gatewayChannel" | "gatewayNotice" | "notice" | "channel";
+  readonly "run.insert_homogeneous": "namespaceId" | "lane" | "priority" | "task" | "queue" | "policy" | "labels" | "owner" | "ids" | "shards" | "ranks" | "payloads" | "callerIdsSince" | "notice" | "channel";
+  readonly "run.insert_mixed": "namespaceIds" | "lanes" | "priorities" | "tasks" | "queues" | "policies" | "labels" | "owners" | "ids" | "shards" | "ranks" | "payloads" | "kinds" | "callerIdsSince" | "notice" | "channel";
   readonly "run.list": "after" | "until" | "maxScannedOfAll" | "namespaceId" | "maxScanned" | "oneOffOnly" | "statuses" | "task" | "queue" | "jobId" | "sessionId" | "owner" | "createdFrom" | "createdBefore" | "trigger" | "labels" | "labelConditions" | "limit";
   readonly "run.load_due": "shards" | "until" | "limit";
   readonly "run.lost": "limit";
   readonly "run.matches": "namespaceId" | "oneOffOnly" | "statuses" | "task" | "queue" | "jobId" | "sessionId" | "owner" | "createdFrom" | "createdBefore" | "trigger" | "labels" | "labelConditions" | "maxCount";
   readonly "run.promote": "shards" | "epochs" | "node" | "ids" | "aheadMs";
   readonly "run.read_direct": "ids" | "sessionId";
+  readonly "run.refuse_ended": "ids" | "since";
   readonly "run.rescue": "ids" | "maxLosses";
   readonly "run.retry": "sessionIds" | "ids" | "fences" | "delaysMs" | "ranks" | "records";
   readonly "run.started": "ids" | "fences" | "agoMs" | "sessionId";

@@ -60,7 +60,7 @@ export class ServerCalls {
     const { code, detail, items } = readProblem(text);
     if (status === 410 && code === sessionLost) throw new SessionGone(detail);
     // While the database is down, all nodes fail.
-    if (status >= 500 && !code.startsWith("database_")) this.#leaveNode(url);
+    if (status >= 500 && code !== "outcome_unknown" && !code.startsWith("database_")) this.#leaveNode(url);
     throw new ServerRefused(status, code, `${url} answered ${status} ${code}: ${detail}`, items);
   }
 

@@ -267,7 +267,7 @@ describe("ClaimStore: rescue", () => {
 
   it("the rescue closes the sessions of a node that is gone", async () => {
     const node = newId();
-    await h.store.nodes.register({ id: node, name: "n", address: null, version: "0" });
+    await h.store.nodes.register({ id: node, name: "n", address: null, version: "0", level: 1 });
     const what = { namespaceId: 1, name: "w", queues: [], tasks: [], slots: 1, nodeId: node };
     const id = newId();
     await h.store.sessions.open({ id, gatewayId, ...what });

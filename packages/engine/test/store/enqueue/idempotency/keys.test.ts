@@ -41,7 +41,7 @@ describe("IdempotencyKeys", () => {
     const effect = { runs: [{ id: newId(), isNew: true }] };
     await h.db.transaction((tx) => first.receipt.keep(tx, effect));
     // The answer was refused by something behind the effect: what was done stays known.
-    await first.refused();
+    await first.failed();
     expect(await call("b")).toEqual({ state: "effect", effect });
   });
 
@@ -55,13 +55,13 @@ describe("IdempotencyKeys", () => {
     });
     await expect(late).rejects.toMatchObject({ code: "idempotency_in_progress" });
     expect((await h.db.query({ text: "select from carillon.setting where name = 'late'" })).rowCount).toBe(0);
-    await first.refused();
+    await first.failed();
     await h.db.transaction((tx) => second.receipt.keep(tx, { jobs: [newId()] }));
     expect(await call("c")).toMatchObject({ state: "effect" });
   });
 
   it("a refused call releases its idempotency key", async () => {
-    await own(await call("d")).refused();
+    await own(await call("d")).failed();
     expect(own(await call("d", "another request")).state).toBe("own");
   });
 
