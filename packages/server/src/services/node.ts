@@ -1,5 +1,5 @@
 import { systemClock } from "@carillon/core";
-import type { Database } from "@carillon/engine";
+import { type Database, live } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { createMetrics } from "../metrics/metrics.js";
@@ -57,17 +57,19 @@ export class Node implements Service {
         logRunEnd?.(event);
       },
     });
-    metrics.watchNode({ engine: () => engine.held?.load ?? null, database: () => loadOf(below.database.held) });
+    metrics.watchNode({ engine: () => engine.held?.held?.load ?? null, database: () => loadOf(below.database.held) });
+    const present = live(() => engine.engine);
     const executors = nodeExecutors(config, process.env, () => (api.url === "" ? null : api.url));
-    const worker = new WorkerService(context, () => engine.required, executors);
+    const worker = new WorkerService(context, present, executors);
     const webhooks = new WebhookService(context, {
-      engine: () => engine.required,
+      engine: present,
       now: () => database().clock.now(),
       onDelivery: metrics.webhookDelivery,
     });
     const api = new ApiService(context, {
-      engine: () => engine.required,
-      workers: () => engine.required.workerApi,
+      engine: present,
+      workers: live(() => engine.engine.workerApi),
+      isEngineReady: () => engine.held?.held != null,
       database,
       metrics: () => metrics,
       events: events.hub,
@@ -84,7 +86,7 @@ export class Node implements Service {
       engine,
       worker,
       webhooks,
-      new QueueLoadService(context, () => engine.required, metrics.exportLoads),
+      new QueueLoadService(context, present, metrics.exportLoads),
       events,
       api,
     ];

@@ -4,6 +4,7 @@ import {
   type CallbackAnswer,
   type DurationMs,
   type Instant,
+  isFirstClaim,
   noteLimits,
   type Outcome,
   pending,
@@ -319,7 +320,7 @@ class RunContext implements TaskContext {
 
   /** No earlier claim exists, so there is no state to load. */
   get #isFirst(): boolean {
-    return this.fence === 1;
+    return isFirstClaim(this.fence);
   }
 
   get #state(): HandlerState {

@@ -82,11 +82,11 @@ it("after a failover to a standby that lagged, work goes on and no fence is give
   const accepted = await stop();
   console.log("accepted", accepted);
   const cluster = await NodeCluster.start([], { databaseUrl: postgres.standbyUrl });
-  const live = "select state, count(*)::int from carillon.run group by state";
+  const liveRuns = "select state, count(*)::int from carillon.run group by state";
   try {
-    await cluster.until("all runs have ended", async () => (await cluster.rows(live)).length === 0);
+    await cluster.until("all runs have ended", async () => (await cluster.rows(liveRuns)).length === 0);
   } catch (error) {
-    console.log(await cluster.rows(live), await cluster.rows("select count(*), sum(used) from carillon.limit_key"));
+    console.log(await cluster.rows(liveRuns), await cluster.rows("select count(*), sum(used) from carillon.limit_key"));
     console.log(startsTwice(workers).length, "starts twice");
     for (const { process } of nodes) console.log(process.stderr.slice(-3000));
     throw error;
