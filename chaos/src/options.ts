@@ -10,6 +10,8 @@ export interface Options {
   readonly mutant: string | null;
   /** The only fault kinds to plan; null for all of them. */
   readonly faults: readonly FaultKind[] | null;
+  /** Whether PostgreSQL fails over to a standby that lags. */
+  readonly failover: boolean;
   /** The seeds to run each mutant with; null for one ordinary run. */
   readonly mutantSeeds: readonly number[] | null;
   /** The names of the mutants to run. */
@@ -22,7 +24,7 @@ export interface Options {
   readonly keep: boolean;
 }
 
-export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--mutant NAME] [--keep] [--json FILE]
+export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--failover] [--mutant NAME] [--keep] [--json FILE]
 node chaos/chaos.mjs --mixed [REF] [--minutes M | --short] [--seed S] [--nodes N] [--keep] [--json FILE]
 node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes N]
 
@@ -34,6 +36,7 @@ node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes
                 the other under load; the first one is killed in the middle of its migrations. REF is the newest tag by default, or the
                 commit in chaos/landed-commit
   --faults A,B  only these kinds: ${faultKinds.join(", ")}; or none
+  --failover    a standby follows PostgreSQL, is left behind for some seconds, and takes its place
   --mutant N    runs a changed product, which must fail or be stopped by its other guard: ${mutantNames.join(", ")}
   --mutants     runs every mutant, or those that --only names, with each seed, in the short form
   --json FILE   also writes the outcome to a file as JSON
@@ -55,6 +58,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
       seed: { type: "string" },
       nodes: { type: "string", default: mixed === null ? "2" : "3" },
       faults: { type: "string" },
+      failover: { type: "boolean", default: false },
       mutant: { type: "string" },
       mutants: { type: "boolean", default: false },
       only: { type: "string" },
@@ -72,6 +76,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
     nodes: numberIn("--nodes", values.nodes, [2, 5]),
     mutant: mutant?.name ?? null,
     faults: faultsOf(values.faults, mixed === null ? (mutant?.faults ?? null) : kindsBesideUpgrades),
+    failover: values.failover,
     mixed,
     mutantSeeds: values.mutants ? values.seeds.split(",").map((seed) => seedIn("--seeds", seed)) : null,
     triedMutants: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
@@ -93,14 +98,15 @@ const faultsOf = (text: string | undefined, usual: Options["faults"]): Options["
   text === undefined ? usual : kindsIn(text);
 
 /** The arguments that repeat a run's plan. */
-export function replayArgs({ seed, loadMs, nodes, mutant, faults, mixed }: Options): string {
+export function replayArgs({ seed, loadMs, nodes, mutant, faults, failover, mixed }: Options): string {
   const upgrades = mixed === null ? "" : ` --mixed${mixed.ref === null ? "" : ` ${mixed.ref}`}`;
   const only =
     faults === null || faults === kindsBesideUpgrades
       ? ""
       : ` --faults ${faults.length === 0 ? "none" : faults.join(",")}`;
   const changed = mutant === null ? "" : ` --mutant ${mutant}`;
-  return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${changed}${upgrades}`;
+  const replicated = failover ? " --failover" : "";
+  return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${replicated}${changed}${upgrades}`;
 }
 
 const seedIn = (name: string, text: string): number => numberIn(name, text, [0, 2 ** 32 - 1]);

@@ -230,7 +230,7 @@ export {
 } from "./event/events.js";
 export { similarWord, slipsBetween } from "./spelling/similar-word.js";
 export { type CallbackAnswer, callbackOutcome, callbackSessionId, callbackTimeoutOutcome } from "./run/assignment.js";
-export { deadlineError, named, timeoutOutcome } from "./run/assignment.js";
+export { deadlineError, isFirstClaim, named, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";
 export {
   type LogLevel,

@@ -300,6 +300,12 @@ export class Engine {
     await Promise.all([wakeups.stop(), this.#directChannel.stop()]);
   }
 
+  /** Ends in a history of the database that was left: workers register again with the next engine, and no row is written any more. */
+  abandon(): Promise<void> {
+    this.gateway.sessions.loseAll();
+    return this.stop();
+  }
+
   async #measureClock(): Promise<DurationMs> {
     const { clock } = this.#context.db;
     await clock.tick();

@@ -6,6 +6,7 @@ export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-client.js";
 export type { Coordinator, ShardChange } from "./cluster/shards.js";
 export { Engine, type EngineLoad } from "./engine.js";
+export { EngineHost, live } from "./engine-host.js";
 export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
 export type { DiagnosticEvent, EngineEvent, OnEngineEvent } from "./events.js";
 export type { FireStore } from "./schedules/fire-store.js";

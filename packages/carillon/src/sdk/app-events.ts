@@ -26,6 +26,8 @@ const processEvents: Readonly<Record<ProcessEvent["type"], true>> = {
   "connection.lost": true,
   "connection.opened": true,
   "database.down": true,
+  "database.history_left": true,
+  "database.server_replaced": true,
   "database.timeline_changed": true,
   "database.timeline_unknown": true,
   "database.up": true,

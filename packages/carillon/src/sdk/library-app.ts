@@ -121,10 +121,10 @@ export class LibraryApp implements Producer {
     const worker = new WorkerGroup({
       settings,
       connect: async () => {
-        const { engine, checkTask } = await this.#start();
+        const { engine, gateway, checkTask } = await this.#start();
         settings.tasks.forEach(checkTask);
         const place = { namespace: this.#namespace, nodeId: () => engine.nodeId };
-        return () => new LocalTransport(engine.gateway, place);
+        return () => new LocalTransport(gateway, place);
       },
       onEvent: this.#emit,
       stopAll: () => this.stop(),
@@ -181,7 +181,7 @@ export class LibraryApp implements Producer {
   async #stop(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
     const running = await this.#running?.catch(() => null);
-    await running?.engine.stop();
+    await running?.stopEngine();
     await running?.close();
   }
 

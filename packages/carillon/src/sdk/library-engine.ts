@@ -24,8 +24,10 @@ import {
 import {
   type Database,
   type DatabaseEvent,
-  Engine,
+  type Engine,
   type EngineEvent,
+  EngineHost,
+  live,
   checkSchema,
   migrate,
   openDatabase,
@@ -43,7 +45,10 @@ import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-
 
 export interface RunningEngine {
   readonly database: Database;
+  /** Of the present history of the database, at each use. */
   readonly engine: Engine;
+  readonly gateway: Engine["gateway"];
+  readonly stopEngine: () => Promise<void>;
   readonly specs: RunSpecs;
   /** Throws if the defaults of a task are invalid, as a server does when a worker registers. */
   readonly checkTask: (task: TaskDefinition<never, unknown>) => void;
@@ -104,7 +109,7 @@ async function startOver(
   });
   try {
     await (options.migrate === false ? checkSchema(database) : migrate(database));
-    const engine = new Engine({
+    const host = new EngineHost({
       database,
       ...ports,
       newId: makeUuidV7({ now: () => database.clock.now(), randomBytes: systemRandomBytes }),
@@ -113,13 +118,24 @@ async function startOver(
       enqueueOnly: isEnqueueOnly(options),
       onEvent,
     });
-    await engine.start();
+    await host.start();
+    const engine = live(() => host.engine);
+    const stopEngine = (): Promise<void> => host.stop();
     const { namespace = defaultNamespace } = options;
     const defaultsOf: DefaultsOf = (task) => engine.tasks.defaultsOf(namespace, task);
     const specs = new RunSpecs(() => database.clock.now(), defaultsOf);
     const readJob: RunningEngine["readJob"] = (request, now, current) =>
       normaliseJobRequest(request, { now, defaultsOf, ...(current && { current }) }).spec;
-    return { database, engine, specs, readJob, checkTask, close: () => database.close() };
+    return {
+      database,
+      engine,
+      gateway: live(() => host.engine.gateway),
+      stopEngine,
+      specs,
+      readJob,
+      checkTask,
+      close: () => database.close(),
+    };
   } catch (error) {
     await database.close();
     throw error;

@@ -100,3 +100,9 @@ export function callbackTimeoutOutcome(waitedMs: DurationMs): Extract<Outcome, {
   const message = `No callback arrived within ${waitedMs} ms.`;
   return { kind: "failed", reason: "timeout", error: { type: "CallbackTimeout", message, retryable: true } };
 }
+
+/** The low part of a fence counts the claims of its run; the rest counts the histories of the database, which a failover changes. */
+const claimsPerHistory = 2 ** 32;
+
+/** Whether no earlier claim of the run is known to the database. */
+export const isFirstClaim = (fence: number): boolean => fence % claimsPerHistory === 1;

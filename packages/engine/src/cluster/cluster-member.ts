@@ -14,6 +14,8 @@ export interface MemberOptions {
   readonly skew: () => MeasuredSkew;
   /** A node whose clock is further off leaves its shards to nodes with correct clocks. */
   readonly skewToleranceMs: DurationMs;
+  /** The database was failed over or restored: everything that this process remembers of it is void. */
+  readonly onHistoryLost: () => void;
   readonly onEvent: OnEngineEvent;
 }
 

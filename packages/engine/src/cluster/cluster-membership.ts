@@ -78,7 +78,8 @@ function createCoordinator(context: EngineContext): Coordinator {
   const { leaseMs, skewToleranceMs } = context.limits;
   const { nodes, shards } = store;
   const skew = () => ({ skewMs: db.clock.skewMs, uncertaintyMs: db.clock.uncertaintyMs });
-  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent: emit };
+  const onHistoryLost = () => db.history.leave(null);
+  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onHistoryLost, onEvent: emit };
   if (etcd !== undefined) {
     const client = new EtcdClient({ endpoints: etcd.endpoints, fetch, timers, timeoutMs: leaseMs / 2 });
     return etcdCoordinator({ ...member, etcd: client, prefix: etcd.prefix, nodes, shards });

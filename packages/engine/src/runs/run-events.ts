@@ -1,4 +1,4 @@
-import { type Instant, type Sla, latenessOf, runEndEvents, slaTermsOf } from "@carillon/core";
+import { type Instant, type Sla, isFirstClaim, latenessOf, runEndEvents, slaTermsOf } from "@carillon/core";
 import type { ClaimedRun, EndedLate, EndedRun } from "@carillon/store";
 import type { OnEngineEvent } from "../events.js";
 
@@ -20,7 +20,7 @@ interface RunWithSla {
 
 /** A worker claimed the run. Only its first claim counts: later attempts start late because of the earlier ones. */
 export function emitLateStart(run: ClaimedRun, place: TaskAndQueue, at: Instant, emit: OnEngineEvent): void {
-  if (run.fence === 1) emitIfLate("start", { ...run, sla: run.policy.sla }, place, { at, emit });
+  if (isFirstClaim(run.fence)) emitIfLate("start", { ...run, sla: run.policy.sla }, place, { at, emit });
 }
 
 /** A worker completed the run: it has succeeded or failed. */

@@ -23,6 +23,7 @@ export class TestTime {
       leaseMs,
       skew: () => ({ skewMs: this.skews.get(name) ?? 0, uncertaintyMs: 0 }),
       skewToleranceMs: 500,
+      onHistoryLost: () => undefined,
       onEvent: (event) => void this.events.push(event),
     };
   }

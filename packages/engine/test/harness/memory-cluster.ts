@@ -15,6 +15,7 @@ export class MemoryCluster {
   readonly nodes: NodeStore;
   readonly shards: ShardStore;
   timeline = "1";
+  #fences = 0;
   serverStart = "1";
   readonly #nodes = new Map<string, Omit<NodeRow, "locked" | "serverStart">>();
   readonly #locks = new Set<string>();
@@ -98,6 +99,7 @@ export class MemoryCluster {
         timeline: this.timeline,
         flushed: String(this.#beats),
         remembered: this.#remembered,
+        fences: this.#fences,
       }),
       rememberTimeline: async (timeline) => {
         this.#remembered ??= timeline;
@@ -109,6 +111,7 @@ export class MemoryCluster {
   #void(timeline: string, remembered: string): boolean {
     if (this.#remembered !== remembered) return false;
     this.#remembered = timeline;
+    this.#fences++;
     this.#nodes.clear();
     this.#rows = this.#rows.map((row) => ({ ...row, owner: null, epoch: row.epoch + jump }));
     return true;

@@ -1,3 +1,4 @@
+import { live } from "@carillon/engine";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { limits } from "@carillon/contract";
@@ -78,7 +79,7 @@ export function createApi(options: ApiOptions): Api {
   const { engine, namespace = "default", tracing = noTracing } = options;
   registerOperations(app, handlersOf(options), {
     namespace,
-    keys: engine.idempotencyKeys,
+    keys: live(() => engine.idempotencyKeys),
     replays: replaysOf(options),
     identified: identifiedRunHandlers(options),
     tracing,

@@ -23,8 +23,10 @@ import type { NodeContext, Service } from "./service.js";
 const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
-  readonly engine: () => ApiEngine;
-  readonly workers: () => NamespaceGuard;
+  readonly engine: ApiEngine;
+  readonly workers: NamespaceGuard;
+  /** False: the engine is being replaced after a failover of the database. */
+  readonly isEngineReady: () => boolean;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   readonly events: EventsPort & { stop(): void };
@@ -78,19 +80,20 @@ export class ApiService implements Service {
     this.#app = null;
     if (app === null) return;
     // Waiting polls would delay the close: their workers reconnect to another node.
-    this.#options.workers().stop();
+    if (this.#options.isEngineReady()) this.#options.workers.stop();
     this.#options.events.stop();
     await app.close();
   }
 
   #makeApp(): Api {
     const { config, logger, version } = this.#context;
-    const { engine, workers, database, metrics, events, checkPayload, mailbox, instance, folder } = this.#options;
+    const { engine, workers, isEngineReady, database, metrics, events } = this.#options;
+    const { checkPayload, mailbox, instance, folder } = this.#options;
     const rules = new AddressRules(config.outboundAllowlist ?? []);
     return createApi({
-      engine: engine(),
-      workers: workers(),
-      health: readiness(database),
+      engine,
+      workers,
+      health: readiness(database, isEngineReady),
       metrics: metrics(),
       events,
       checkPayload,
@@ -124,7 +127,7 @@ function quotaLimits({ quotaRead, quotaWrite, quotaBulk, quotaStream }: NodeCont
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Ready means that the database answers and accepts writes now, not some time ago. Concurrent probes share one check. */
-export function readiness(database: () => Database): HealthPort {
+export function readiness(database: () => Database, isEngineReady: () => boolean = () => true): HealthPort {
   let running: Promise<readonly HealthCheck[]> | null = null;
   const probes = new WeakMap<Database, () => Promise<boolean>>();
   const probeOf = (of: Database): (() => Promise<boolean>) => {
@@ -136,6 +139,7 @@ export function readiness(database: () => Database): HealthPort {
     const checks = [
       bounded("database", () => checkDatabase(database())),
       bounded("writes", () => checkWrites(probeOf(database()))),
+      bounded("engine", async () => checkEngine(isEngineReady())),
     ];
     return Promise.all(checks).finally(() => {
       running = null;
@@ -160,6 +164,11 @@ async function runCheck(name: string, check: () => Promise<string>): Promise<Hea
 async function checkDatabase(database: Database): Promise<string> {
   const { roundTripMs } = await database.clock.tick();
   return `Answers in ${Math.ceil(roundTripMs)} ms.`;
+}
+
+function checkEngine(isReady: boolean): string {
+  if (isReady) return "Works.";
+  throw new Error("The database was failed over or restored, and this node is reading it again.");
 }
 
 async function checkWrites(canWrite: () => Promise<boolean>): Promise<string> {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
-import { type Database, Engine, type EngineEvent, type EtcdOptions } from "@carillon/engine";
+import { type Database, type Engine, type EngineEvent, EngineHost, type EtcdOptions } from "@carillon/engine";
 import type { Config } from "../config/options.js";
 import { EventHub } from "../events/event-hub.js";
 import { EventRelay } from "../events/event-relay.js";
@@ -15,7 +15,8 @@ export interface EngineServiceOptions {
   readonly onEvent: (event: EngineEvent) => void;
 }
 
-export class EngineService extends HoldingService<Engine> {
+/** The engine of the node. After a failover of the database it is replaced; its users read it at each use. */
+export class EngineService extends HoldingService<EngineHost> {
   readonly name = "engine";
   readonly #context: NodeContext;
   readonly #options: EngineServiceOptions;
@@ -26,10 +27,15 @@ export class EngineService extends HoldingService<Engine> {
     this.#options = options;
   }
 
-  protected async acquire(): Promise<Engine> {
+  /** Throws database_unavailable while it is being replaced. */
+  get engine(): Engine {
+    return this.required.engine;
+  }
+
+  protected async acquire(): Promise<EngineHost> {
     const { config, version } = this.#context;
     const database = this.#options.database();
-    const engine = new Engine({
+    const engine = new EngineHost({
       database,
       clock: systemClock,
       timers: systemTimers,
@@ -50,7 +56,7 @@ export class EngineService extends HoldingService<Engine> {
     return engine;
   }
 
-  protected release(engine: Engine): Promise<void> {
+  protected release(engine: EngineHost): Promise<void> {
     return engine.stop();
   }
 }
@@ -98,13 +104,13 @@ const intervalMs = 10_000;
 export class QueueLoadService implements Service {
   readonly name = "load";
   readonly #context: NodeContext;
-  readonly #engine: () => Engine;
+  readonly #engine: Engine;
   readonly #exportLoads: ExportLoads;
   #refreshing: Promise<void> = Promise.resolve();
   #timer: unknown = null;
   #isStopped = false;
 
-  constructor(context: NodeContext, engine: () => Engine, exportLoads: ExportLoads) {
+  constructor(context: NodeContext, engine: Engine, exportLoads: ExportLoads) {
     this.#context = context;
     this.#engine = engine;
     this.#exportLoads = exportLoads;
@@ -132,7 +138,7 @@ export class QueueLoadService implements Service {
   }
 
   async #read(): Promise<void> {
-    const engine = this.#engine();
+    const engine = this.#engine;
     this.#exportLoads(engine.isElected ? await readLoads(engine) : null);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { formatInstant, makeUuidV7, systemClock, systemRandomBytes } from "@carillon/core";
-import type { Database } from "@carillon/engine";
+import { type Database, live } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { createMetrics } from "../metrics/metrics.js";
@@ -73,20 +73,22 @@ export class Node implements Service {
         logRunEnd?.(event);
       },
     });
-    metrics.watchNode({ engine: () => engine.held?.load ?? null, database: () => loadOf(below.database.held) });
+    metrics.watchNode({ engine: () => engine.held?.held?.load ?? null, database: () => loadOf(below.database.held) });
+    const present = live(() => engine.engine);
     const mailbox = dev && !hasMailServer(process.env) ? devMailbox(context, reset) : null;
     const callbackUrl = (): string | null => (api.url === "" ? null : api.url);
     const executors = nodeExecutors(config, process.env, { url: callbackUrl, mailbox });
-    const worker = new WorkerService(context, () => engine.required, executors);
+    const worker = new WorkerService(context, present, executors);
     const webhooks = new WebhookService(context, {
-      engine: () => engine.required,
+      engine: present,
       now: () => database().clock.now(),
       onDelivery: metrics.webhookDelivery,
     });
     const instance = randomUUID();
     const api = new ApiService(context, {
-      engine: () => engine.required,
-      workers: () => engine.required.workerApi,
+      engine: present,
+      workers: live(() => engine.engine.workerApi),
+      isEngineReady: () => (engine.held?.held ?? null) !== null,
       database,
       metrics: () => metrics,
       events: events.hub,
@@ -118,7 +120,7 @@ export class Node implements Service {
       ...(mailbox === null ? [] : [mailbox]),
       worker,
       webhooks,
-      new QueueLoadService(context, () => engine.required, metrics.exportLoads),
+      new QueueLoadService(context, present, metrics.exportLoads),
       events,
       api,
       announcement,

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { systemTimers, webhookQueue } from "@carillon/core";
-import type { Engine } from "@carillon/engine";
+import { type Engine, live } from "@carillon/engine";
 import { createExecutorHost, emailExecutor, httpExecutor, type OwnMailServer } from "@carillon/executors";
 import {
   AddressRules,
@@ -25,10 +25,10 @@ export const nodeNamespace = "default";
 export class WorkerService extends HoldingService<Worker> {
   readonly name = "worker";
   readonly #context: NodeContext;
-  readonly #engine: () => Engine;
+  readonly #engine: Engine;
   readonly #executors: readonly Executor[];
 
-  constructor(context: NodeContext, engine: () => Engine, executors: readonly Executor[]) {
+  constructor(context: NodeContext, engine: Engine, executors: readonly Executor[]) {
     super();
     this.#context = context;
     this.#engine = engine;
@@ -38,9 +38,12 @@ export class WorkerService extends HoldingService<Worker> {
   protected async acquire(): Promise<Worker | null> {
     const { config, logger } = this.#context;
     if (config.workerSlots === 0) return null;
-    const engine = this.#engine();
+    const engine = this.#engine;
     const worker = new Worker({
-      transport: new LocalTransport(engine.gateway, { namespace: nodeNamespace, nodeId: () => engine.nodeId }),
+      transport: new LocalTransport(
+        live(() => engine.gateway),
+        { namespace: nodeNamespace, nodeId: () => engine.nodeId },
+      ),
       tasks: [...builtInTasks(workerTimers), ...this.#executors],
       name: config.nodeName ?? hostname(),
       queues: ["*"],
@@ -100,7 +103,7 @@ const scanIntervalMs = 5_000;
 const limits = { connectMs: 5_000, firstByteMs: 20_000, totalMs: 25_000, maxBytes: 65_536 };
 
 export interface WebhookServiceOptions {
-  readonly engine: () => Engine;
+  readonly engine: Engine;
   readonly now: () => number;
   readonly onDelivery: (outcome: DeliveryOutcome) => void;
 }
@@ -146,7 +149,7 @@ export class WebhookService implements Service {
   }
 
   async #scan(): Promise<void> {
-    const { rows } = await this.#options.engine().namespaces.list({ pageSize: 1_000 });
+    const { rows } = await this.#options.engine.namespaces.list({ pageSize: 1_000 });
     for (const { name } of rows) {
       if (this.#workers.has(name) || this.#isStopped) continue;
       const worker = this.#workerFor(name);
@@ -157,12 +160,16 @@ export class WebhookService implements Service {
 
   #workerFor(namespace: string): Worker {
     const { config, logger, version } = this.#context;
-    const engine = this.#options.engine();
-    const { webhooks, callbackSecrets } = engine;
+    const { engine } = this.#options;
+    const webhooks = live(() => engine.webhooks);
+    const callbackSecrets = live(() => engine.callbackSecrets);
     const post = guardedPost(new AddressRules(config.outboundAllowlist ?? []));
     const { now, onDelivery } = this.#options;
     return new Worker({
-      transport: new LocalTransport(engine.gateway, { namespace, nodeId: () => engine.nodeId }),
+      transport: new LocalTransport(
+        live(() => engine.gateway),
+        { namespace, nodeId: () => engine.nodeId },
+      ),
       tasks: [webhookSender({ webhooks, callbackSecrets, namespace, post, now, version, onDelivery })],
       name: `${config.nodeName ?? hostname()}/webhooks`,
       queues: [webhookQueue],

@@ -19,6 +19,8 @@ export interface TimelineRow {
   /** How many bytes of log are on disk; it decreases only if the database was restored to an earlier state. */
   readonly flushed: string;
   readonly remembered: string | null;
+  /** The high part of fences: another value means that sessions, claims and revisions of before are void. */
+  readonly fences: number;
 }
 
 export interface ShardStore {
@@ -32,8 +34,11 @@ export interface ShardStore {
   release(owner: string): Promise<number>;
   timeline(): Promise<TimelineRow>;
   rememberTimeline(timeline: string): Promise<void>;
-  /** Takes every shard from its owner and removes every node, unless another node did so first; epochs jump. */
-  voidAll(timeline: string, remembered: string): Promise<boolean>;
+  /**
+   * Takes every shard from its owner and removes every node and every worker session, unless another node did so first; epochs, revisions
+   * and fences jump, the fences beyond those that the caller knows.
+   */
+  voidAll(timeline: string, remembered: string, knownFences: number): Promise<boolean>;
 }
 
 export function shardStore(db: Queryable, statements: Statements): ShardStore {
@@ -74,8 +79,9 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
     async rememberTimeline(value) {
       await db.query(rememberTimeline, rememberTimeline.values({ timeline: value }));
     },
-    async voidAll(value, remembered) {
-      return (await db.query(voidAll, voidAll.values({ timeline: value, remembered }))).rowCount > 0;
+    async voidAll(value, remembered, knownFences) {
+      const values = voidAll.values({ timeline: value, remembered, knownFences });
+      return (await db.query(voidAll, values)).rowCount > 0;
     },
   };
 }

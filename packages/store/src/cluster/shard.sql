@@ -55,7 +55,8 @@ select
     || '.' || (select oid from pg_database where datname = current_database())::text
     || '.' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline,
   (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::text as flushed,
-  (select value from carillon.setting where name = 'database_timeline') as remembered;
+  (select value from carillon.setting where name = 'database_timeline') as remembered,
+  (select value from carillon.revision where name = 'fences') as fences;
 
 -- name: shard.remember_timeline
 -- purpose: the first node of a new installation stores the timeline
@@ -63,12 +64,23 @@ select
 insert into carillon.setting (name, value) values ('database_timeline', :timeline) on conflict (name) do nothing;
 
 -- name: shard.void_all
--- purpose: a node that finds the database in another timeline removes every owner and every node, so that all nodes join again. The epochs
---   jump beyond all values that the lost timeline may have reached
+-- purpose: a node that finds the database in another timeline ends everything that rests on the lost one: it removes every owner, every node
+--   and every worker session, so that nodes and workers register again and the runs of the sessions are rescued. Epochs, revisions and the
+--   high part of fences jump beyond all values that the lost timeline may have reached. Two standbys that are promoted one after the other
+--   may each have lost the jump before: so the fences jump from the highest value that this node knows, by a random number of steps
 -- fence: the remembered timeline, so that one node does it
 with changed as materialized (
   update carillon.setting set value = :timeline where name = 'database_timeline' and value = :remembered returning name
 ),
 removed_nodes as (delete from carillon.node where exists (select from changed)),
+removed_sessions as (delete from carillon.worker_session where exists (select from changed)),
+revised as (
+  update carillon.revision
+  set value = case name
+    when 'fences' then greatest(value, :known_fences::bigint) + (1 + floor(random() * 127))::bigint * 4294967296
+    else value + 1048576
+  end
+  where exists (select from changed)
+),
 locked as materialized (select id from carillon.shard where exists (select from changed) order by id for update)
 update carillon.shard set owner = null, epoch = shard.epoch + 1048576 from locked where shard.id = locked.id;

@@ -1,5 +1,6 @@
 import { CarillonError, type DurationMs, type Timers, pending } from "@carillon/core";
 import type { Client, QueryConfig, QueryResult as PgResult } from "pg";
+import type { ServerHistory } from "./database-history.js";
 import { AnswerLost, ConnectionLost, endsConnection, leavesOutcomeOpen, sqlStateOf } from "./errors.js";
 import type { OnDatabaseEvent } from "./options.js";
 import { queryTypes } from "./parsers.js";
@@ -173,26 +174,46 @@ interface Greeting {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
+  readonly system?: string | null;
+  readonly timeline?: number | null;
 }
 
-const greeting = {
-  text: `select pg_backend_pid() as pid,
+const greeting = `select pg_backend_pid() as pid,
     current_setting('server_version_num')::int as version_num,
     current_setting('server_version') as version,
     pg_is_in_recovery() as standby,
-    current_setting('transaction_read_only')::bool as read_only`,
-};
+    current_setting('transaction_read_only')::bool as read_only`;
+
+/** The control file shows the old timeline until the next checkpoint, so it is read from the log. A standby writes none. */
+const greetingWithHistory = `${greeting},
+    (select system_identifier from pg_control_system())::text
+      || '.' || (select oid from pg_database where datname = current_database())::text as system,
+    case when not pg_is_in_recovery()
+      then ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int end as timeline`;
+
+/** The role may not call such a function, the server does not have it, or refuses it. */
+const withoutHistory: ReadonlySet<string | undefined> = new Set(["42501", "42883", "0A000"]);
+
+async function readGreeting(connection: Connection): Promise<Greeting> {
+  const { rows } = await connection.query<Greeting>({ text: greetingWithHistory }).catch((error: unknown) => {
+    if (!withoutHistory.has(sqlStateOf(error))) throw error;
+    return connection.query<Greeting>({ text: greeting });
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error("the greeting of the database returned no row");
+  return row;
+}
 
 /** Checks the server behind a connection and refuses one that cannot be used. */
 export async function greet(connection: Connection): Promise<ServerFacts> {
-  const { rows } = await connection.query<Greeting>(greeting);
-  const [row] = rows;
-  if (row === undefined) throw new Error("the greeting of the database returned no row");
+  const row = await readGreeting(connection);
   assertServes(row);
+  const { system = null, timeline = null } = row;
   const facts = {
     versionNum: row.version_num,
     version: row.version,
     direct: isDirect(connection, row.pid),
+    history: system === null || timeline === null ? null : { system, timeline },
   };
   connection.learn(facts);
   return facts;
@@ -253,6 +274,8 @@ export interface ServerFacts {
   readonly version: string;
   /** false: a pooler stands between, because the backend is not the one that was announced at connect. */
   readonly direct: boolean;
+  /** null: the server does not show it to this role. */
+  readonly history: ServerHistory | null;
 }
 
 /** Lost names after which "auto" assumes that the connection keeps no session. */

@@ -1,7 +1,9 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
 import { Client, type ClientConfig, DatabaseError } from "pg";
 import { Connection, type StatementNames, greet, makeSettings } from "./connection.js";
+import type { DatabaseHistory } from "./database-history.js";
 import { ConnectionLost } from "./errors.js";
+import { pause } from "./health.js";
 import { type ConnectionRole, type ResolvedOptions, type Timeouts, hostLabel, hostUrls } from "./options.js";
 
 /** The wait for a response after the server's own timeout, before the connection counts as lost. */
@@ -12,36 +14,123 @@ export interface ConnectionSource {
   open(role: ConnectionRole): Promise<Connection>;
 }
 
-/** Opens connections to the host of the URL that takes writes, and remembers it. */
+/**
+ * A replaced primary that runs on takes writes too, so the hosts are compared: after the first one has answered, the others have so long.
+ * A slower one is compared by the next survey.
+ */
+const compareMs = 300;
+
+/** Opens connections to the host of the URL that takes writes, and remembers it. Of several it uses the one with the newest history. */
 export class Connector implements ConnectionSource {
   readonly #urls: readonly string[];
   readonly #options: ResolvedOptions;
   readonly #names: StatementNames;
+  readonly #history: DatabaseHistory;
   readonly #clients = new Set<Client>();
   #current = 0;
+  #isChosen = false;
   #closed = false;
 
-  constructor(url: string, options: ResolvedOptions, names: StatementNames) {
+  constructor(url: string, options: ResolvedOptions, names: StatementNames, history: DatabaseHistory) {
+    this.#history = history;
     this.#urls = hostUrls(url);
     this.#options = options;
     this.#names = names;
   }
 
-  /** Tries the hosts in turn, starting with the last one that worked. */
-  async open(role: ConnectionRole): Promise<Connection> {
+  /** Of several hosts. */
+  get hasOthers(): boolean {
+    return this.#urls.length > 1;
+  }
+
+  /**
+   * The first connection, and each one by which the node finds the database again, compares all hosts; any other tries them in turn,
+   * starting with the last one that worked.
+   */
+  open(role: ConnectionRole): Promise<Connection> {
+    const compares = !this.#isChosen || role === "reserved" || role === "settling";
+    return compares && this.hasOthers ? this.#openNewest(role) : this.#openInTurn(role);
+  }
+
+  /** Compares the hosts that are not in use: one of them may have taken the place of the one that is. */
+  async survey(): Promise<void> {
+    const others = this.#urls.filter((_, index) => index !== this.#current);
+    await Promise.all(
+      others.map(async (url) => {
+        const found = await this.#openAt(url, "settling").catch(() => null);
+        if (found !== null) await this.#compare(found);
+      }),
+    );
+  }
+
+  async #compare(connection: Connection): Promise<void> {
+    this.#history.observe(connection.facts?.history ?? null);
+    await connection.dismiss().catch(() => undefined);
+  }
+
+  async #openNewest(role: ConnectionRole): Promise<Connection> {
+    const found: Candidate[] = [];
+    const errors: unknown[] = [];
+    let isDecided = false;
+    const first = new AbortController();
+    const all = this.#urls.map(async (url, index) => {
+      try {
+        const connection = await this.#openAt(url, role);
+        if (isDecided) return await this.#compare(connection);
+        found.push({ index, connection });
+        first.abort();
+      } catch (error) {
+        errors.push(error);
+      }
+    });
+    const allDone = Promise.all(all).finally(() => first.abort());
+    await new Promise<void>((resolve) => first.signal.addEventListener("abort", () => resolve(), { once: true }));
+    await Promise.race([allDone, pause(compareMs, this.#options.timers)]);
+    isDecided = true;
+    const best = this.#newestOf(found);
+    if (best === undefined) throw noHostServes(errors);
+    const others = found.filter((one) => one !== best);
+    await Promise.all(others.map(({ connection }) => connection.dismiss().catch(() => undefined)));
+    return this.#use(best.connection, best.index, role);
+  }
+
+  /** Of equal ones, and of those that show no history, the host that worked last, then the next in the URL. */
+  #newestOf(found: readonly Candidate[]): Candidate | undefined {
+    const timelineOf = ({ connection }: Candidate): number | null => connection.facts?.history?.timeline ?? null;
+    const newest = Math.max(0, ...found.map((one) => timelineOf(one) ?? 0));
+    const place = ({ index }: Candidate): number => (index - this.#current + this.#urls.length) % this.#urls.length;
+    return found.filter((one) => (timelineOf(one) ?? newest) === newest).sort((a, b) => place(a) - place(b))[0];
+  }
+
+  async #openInTurn(role: ConnectionRole): Promise<Connection> {
     const errors: unknown[] = [];
     for (let tried = 0; tried < this.#urls.length; tried++) {
       const index = (this.#current + tried) % this.#urls.length;
       try {
-        const connection = await this.#openAt(this.#urls[index] ?? "", role);
-        this.#current = index;
-        this.#options.onEvent({ type: "connection.opened", role, host: this.#host });
-        return connection;
+        return this.#use(await this.#openAt(this.#urls[index] ?? "", role), index, role);
       } catch (error) {
         errors.push(error);
       }
     }
     throw noHostServes(errors);
+  }
+
+  #use(connection: Connection, index: number, role: ConnectionRole): Connection {
+    this.#admit(connection, role);
+    this.#isChosen = true;
+    this.#current = index;
+    this.#options.onEvent({ type: "connection.opened", role, host: this.#host });
+    return connection;
+  }
+
+  #admit(connection: Connection, role: ConnectionRole): void {
+    const { host, port } = connection.client;
+    try {
+      this.#history.admit(connection.facts?.history ?? null, `${host}:${port}`, role === "settling");
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
   }
 
   /** For a client of the last host that worked. */
@@ -56,8 +145,14 @@ export class Connector implements ConnectionSource {
     };
   }
 
-  /** Checks the server behind a connected client and makes the settings of the session. */
-  async adopt(client: Client, role: ConnectionRole): Promise<Connection> {
+  /** Checks the server behind a client of the pool, and makes the settings of the session. */
+  async adopt(client: Client): Promise<Connection> {
+    const connection = await this.#setUp(client, "pool");
+    this.#admit(connection, "pool");
+    return connection;
+  }
+
+  async #setUp(client: Client, role: ConnectionRole): Promise<Connection> {
     const { timeouts, timers } = this.#options;
     const statementMs = statementLimit(role, timeouts);
     const connection = new Connection(client, {
@@ -84,10 +179,15 @@ export class Connector implements ConnectionSource {
     client.once("end", () => this.#clients.delete(client));
   }
 
+  /** Ends every connection that is open or being opened. */
+  cut(): void {
+    for (const client of this.#clients) client.connection.stream.destroy();
+  }
+
   /** For a close that takes too long: ends every connection that is open or being opened, and opens no more. */
   destroyAll(): void {
     this.#closed = true;
-    for (const client of this.#clients) client.connection.stream.destroy();
+    this.cut();
   }
 
   get #host(): string {
@@ -99,12 +199,18 @@ export class Connector implements ConnectionSource {
     this.track(client);
     try {
       await client.connect();
-      return await this.adopt(client, role);
+      return await this.#setUp(client, role);
     } catch (error) {
       client.connection.stream.destroy();
       throw describeConnectFailure(error, hostLabel(url));
     }
   }
+}
+
+/** A connection to one host of the URL. */
+interface Candidate {
+  readonly index: number;
+  readonly connection: Connection;
 }
 
 /** Dedicated connections are for work such as migrations: no fence depends on it, and its duration is unknown. */

@@ -1,6 +1,7 @@
 import type { Clock, DurationMs, Timers } from "@carillon/core";
 import type { ServerFacts } from "./connection.js";
 import type { DatabaseClock } from "./database-clock.js";
+import type { DatabaseHistory } from "./database-history.js";
 import type { DatabaseState } from "./health.js";
 import type { Hint, Hold } from "./listen-notify.js";
 import type { Random } from "./options.js";
@@ -35,6 +36,9 @@ export interface DedicatedSession extends Queryable {
   readonly keepsSession: boolean;
 }
 
+/** What the engine needs of the history that this process is in. */
+export type HistoryOfDatabase = Pick<DatabaseHistory, "generation" | "isSettled" | "leave" | "settleBy">;
+
 export interface Database extends Queryable {
   readonly schema: string;
   readonly server: ServerFacts;
@@ -47,6 +51,9 @@ export interface Database extends Queryable {
   /** For heartbeats: a connection of its own, which an exhausted pool does not affect. */
   readonly reserved: Queryable;
   readonly clock: DatabaseClock;
+  readonly history: HistoryOfDatabase;
+  /** A handle whose calls are refused for good once the present history is left: what its user remembers is void then. */
+  inHistory(): Database;
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Runs work on a connection of its own, past a pooler if there is a direct URL: migrations and other long work. */
   dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T>;

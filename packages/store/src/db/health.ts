@@ -23,6 +23,7 @@ export class Health {
   #watch: Promise<void> | undefined;
   #reason: unknown;
   #waiters: (() => void)[] = [];
+  #isInterrupted = false;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -49,6 +50,13 @@ export class Health {
     });
   }
 
+  /** The database may not be used until the next probe that begins from now on succeeds. */
+  interrupt(reason: unknown): void {
+    this.#isInterrupted = true;
+    this.#fail(reason);
+    this.suspect();
+  }
+
   /** Resolves when the state is "up", or at close. */
   async waitUntilUp(): Promise<void> {
     if (this.#state === "up" || this.#closing.signal.aborted) return;
@@ -66,20 +74,26 @@ export class Health {
     const since = clock.monotonic();
     for (let attempt = 1; !this.#closing.signal.aborted; attempt++) {
       try {
+        this.#isInterrupted = false;
         await probe();
-        if (this.#state === "down") onEvent({ type: "database.up", downMs: clock.monotonic() - since });
+        if (this.#isInterrupted) continue;
+        const wasDown = this.#state === "down";
         this.#state = "up";
         this.#wake();
+        if (wasDown) onEvent({ type: "database.up", downMs: clock.monotonic() - since });
         return;
       } catch (error) {
-        this.#reason = error;
-        if (this.#state === "up") {
-          this.#state = "down";
-          onEvent({ type: "database.down", reason: error });
-        }
+        this.#fail(error);
       }
       await pause(backoffMs(attempt, random), timers, this.#closing.signal);
     }
+  }
+
+  #fail(reason: unknown): void {
+    this.#reason = reason;
+    if (this.#state === "down") return;
+    this.#state = "down";
+    this.#options.onEvent({ type: "database.down", reason });
   }
 
   #wake(): void {

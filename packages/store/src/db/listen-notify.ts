@@ -61,6 +61,11 @@ export class DirectLine {
     if (this.#holds.size === 0) connection?.destroy();
   }
 
+  /** Ends the connection; another is opened, and every hold is made again on it. */
+  reopen(): void {
+    this.#connection?.destroy();
+  }
+
   async close(): Promise<void> {
     this.#holds.clear();
     this.#closing.abort();

@@ -3,8 +3,10 @@ import { loadStatements } from "../sql/statements.js";
 import { type Connection, type ServerFacts, StatementNames } from "./connection.js";
 import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
+import { DatabaseHistory } from "./database-history.js";
+import { DatabaseInHistory, type HistoryCalls } from "./database-in-history.js";
 import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
-import { classifyPgError, isDatabaseAway, sqlStateOf, toStoreError } from "./errors.js";
+import { ConnectionLost, classifyPgError, isDatabaseAway, sqlStateOf, toStoreError } from "./errors.js";
 import { backoffMs, type DatabaseState, Health, pause } from "./health.js";
 import { DirectLine, type Hint, type Hold, Listeners, Notifier, restMs } from "./listen-notify.js";
 import { type DatabaseOptions, type ResolvedOptions, resolveOptions } from "./options.js";
@@ -15,12 +17,15 @@ import { mayRetry, runTransaction, type TransactionOptions } from "./transaction
 
 const defaultRetries = 3;
 const pingMs = 10_000;
+/** How often the hosts that are not in use are compared, at the latest. */
+const surveyMs: DurationMs = 10_000;
 
 /** Opens the database: finds the writable host, checks the server, measures its clock. Fails at once if it cannot. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const resolved = resolveOptions(options);
   const names = new StatementNames(resolved.statementNames, resolved.onEvent);
-  const connections = planConnections(resolved, names);
+  const history = new DatabaseHistory(resolved.onEvent);
+  const connections = planConnections(resolved, { names, history });
   const reserved = connections.reserve ? new Session(connections.source, "reserved", resolved.onEvent) : undefined;
   try {
     const first = reserved === undefined ? connections.pool.use(async (lent) => lent) : reserved.connection();
@@ -31,7 +36,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       advisoryLocks: lasting.direct && connections.listen,
       preparedStatements: names.usable(server.direct),
     };
-    const database = new OpenDatabase({ options: resolved, connections, reserved, server, capabilities });
+    const database = new OpenDatabase({ options: resolved, connections, reserved, server, capabilities, history });
     await database.start();
     return database;
   } catch (error) {
@@ -57,6 +62,7 @@ interface Opening {
   readonly reserved: Session | undefined;
   readonly server: ServerFacts;
   readonly capabilities: Capabilities;
+  readonly history: DatabaseHistory;
 }
 
 class OpenDatabase implements Database {
@@ -66,6 +72,7 @@ class OpenDatabase implements Database {
   readonly ports: Database["ports"];
   readonly hot: Queryable;
   readonly reserved: Queryable;
+  readonly history: DatabaseHistory;
   readonly #options: ResolvedOptions;
   readonly #connections: Connections;
   readonly #health: Health;
@@ -75,9 +82,11 @@ class OpenDatabase implements Database {
   readonly #listeners: Listeners;
   readonly #notifier: Notifier;
   #clock: DatabaseClock | undefined;
+  readonly #closed = new AbortController();
+  #hasSettled = false;
   #closing: Promise<void> | undefined;
 
-  constructor({ options, connections, reserved, server, capabilities }: Opening) {
+  constructor({ options, connections, reserved, server, capabilities, history }: Opening) {
     const { clock, timers, random, onEvent } = options;
     this.schema = options.schema;
     this.server = server;
@@ -88,9 +97,21 @@ class OpenDatabase implements Database {
     const hot = Array.from({ length: connections.hot }, () => new Session(connections.source, "hot", onEvent));
     this.#hot = hot;
     this.#reserved = reserved;
-    this.#health = new Health({ probe: () => this.#probe(reserved), clock, timers, random, onEvent });
-    this.reserved = reserved === undefined ? this : this.#guarded([reserved]);
-    this.hot = hot.length === 0 ? this : this.#guarded(hot);
+    this.history = history;
+    history.onLeft(() => this.#leave());
+    this.#health = new Health({
+      probe: () => this.#probe(reserved),
+      clock,
+      timers,
+      random,
+      onEvent: (event) => {
+        onEvent(event);
+        if (event.type === "database.up") this.#admitCalls();
+      },
+    });
+    const present = this.callsIn(() => history.generation);
+    this.reserved = present.reserved;
+    this.hot = present.hot;
     this.#listeners = new Listeners(onEvent);
     this.#line = new DirectLine({
       source: connections.direct,
@@ -106,6 +127,15 @@ class OpenDatabase implements Database {
   async start(): Promise<void> {
     const onStep = (byMs: DurationMs): void => this.#options.onEvent({ type: "clock.stepped", byMs });
     this.#clock = await DatabaseClock.start(this.reserved, this.#options.clock, onStep);
+    if (this.#connections.withOtherHosts.length > 0) void this.#surveyHosts();
+  }
+
+  inHistory(): Database {
+    const { generation } = this.history;
+    return new DatabaseInHistory(
+      this,
+      this.callsIn(() => generation),
+    );
   }
 
   get state(): DatabaseState {
@@ -129,12 +159,41 @@ class OpenDatabase implements Database {
     statement: SqlText,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> {
+    return this.#query(this.history.generation, statement, values);
+  }
+
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#transaction(this.history.generation, work, options);
+  }
+
+  /** Calls that are refused when they reach a connection in another generation of the history than that in which they began. */
+  callsIn(generation: () => number): HistoryCalls {
+    const query: Queryable["query"] = (statement, values) => this.#query(generation(), statement, values);
+    const reserved = this.#reserved === undefined ? { query } : this.#guarded([this.#reserved], generation);
+    return {
+      query,
+      reserved,
+      hot: this.#hot.length === 0 ? { query } : this.#guarded(this.#hot, generation),
+      transaction: (work, options) => this.#transaction(generation(), work, options),
+      dedicated: (work) => this.#dedicated(generation(), work),
+    };
+  }
+
+  #query<Row extends object>(
+    generation: number,
+    statement: SqlText,
+    values?: readonly unknown[],
+  ): Promise<QueryResult<Row>> {
     return this.#retry(defaultRetries, isDeadlock, () =>
-      this.#borrow((connection) => connection.query<Row>(statement, values)),
+      this.#borrow(generation, (connection) => connection.query<Row>(statement, values)),
     );
   }
 
-  async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  async #transaction<T>(
+    generation: number,
+    work: (tx: Queryable) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
     const { timers, timeouts } = this.#options;
     const limits = {
       timers,
@@ -144,7 +203,7 @@ class OpenDatabase implements Database {
     const { retries = defaultRetries } = options;
     const isSafe = (error: unknown): boolean => mayRetry(error, options);
     return this.#retry(retries, isSafe, () =>
-      this.#borrow((connection) => runTransaction(connection, work, options, limits)),
+      this.#borrow(generation, (connection) => runTransaction(connection, work, options, limits)),
     );
   }
 
@@ -163,10 +222,15 @@ class OpenDatabase implements Database {
   }
 
   dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T> {
+    return this.#dedicated(this.history.generation, work);
+  }
+
+  #dedicated<T>(generation: number, work: (session: DedicatedSession) => Promise<T>): Promise<T> {
     return this.#guard(async () => {
       const connection = await this.#connections.direct.open("dedicated");
       const keepsSession = connection.facts?.direct === true;
       try {
+        this.history.assertIs(generation);
         return await work({ keepsSession, query: (statement, values) => connection.query(statement, values) });
       } finally {
         await connection.dismiss();
@@ -210,6 +274,7 @@ class OpenDatabase implements Database {
   }
 
   async #close(limitMs: DurationMs): Promise<void> {
+    this.#closed.abort();
     const enough = new AbortController();
     const goodbyes = Promise.allSettled([
       this.#health.close(),
@@ -224,28 +289,74 @@ class OpenDatabase implements Database {
   }
 
   /** Statements take turns on the sessions. */
-  #guarded(sessions: readonly Session[]): Queryable {
+  #guarded(sessions: readonly Session[], generation: () => number): Queryable {
     let turn = 0;
     return {
-      query: <Row extends object>(statement: SqlText, values?: readonly unknown[]): Promise<QueryResult<Row>> =>
-        this.#retry(defaultRetries, isDeadlock, () =>
+      query: <Row extends object>(statement: SqlText, values?: readonly unknown[]): Promise<QueryResult<Row>> => {
+        const begun = generation();
+        const check = (): void => this.history.assertIs(begun);
+        return this.#retry(defaultRetries, isDeadlock, () =>
           this.#guard(() => {
             const session = sessions[turn++ % sessions.length];
             if (session === undefined) throw new Error("there is no session");
-            return session.query<Row>(statement, values);
+            return session.query<Row>(statement, values, check);
           }),
-        ),
+        );
+      },
     };
   }
 
+  /** Connections to the server that was left end at once: it may live on, and take writes. */
+  #leave(): void {
+    const reason = new ConnectionLost("the database was failed over or restored");
+    this.#health.interrupt(reason);
+    this.#connections.cut();
+    for (const session of this.#hot) session.drop();
+    this.#reserved?.drop();
+    this.#line.reopen();
+  }
+
+  #admitCalls(): void {
+    if (!this.#hasSettled) return;
+    this.#hasSettled = false;
+    this.history.settled();
+  }
+
+  async #settle(): Promise<void> {
+    const connection = await this.#connections.source.open("settling");
+    try {
+      await this.history.settle(connection);
+    } finally {
+      connection.destroy();
+    }
+    this.#hasSettled = true;
+  }
+
+  async #surveyHosts(): Promise<void> {
+    const { timers, random } = this.#options;
+    const { signal } = this.#closed;
+    for (;;) {
+      await pause(surveyMs / 2 + (random() * surveyMs) / 2, timers, signal);
+      if (signal.aborted) return;
+      if (this.#health.state === "up")
+        await Promise.all(this.#connections.withOtherHosts.map((connector) => connector.survey()));
+    }
+  }
+
   async #probe(reserved: Session | undefined): Promise<void> {
+    if (!this.history.isSettled) await this.#settle();
     await (reserved === undefined
       ? this.#connections.pool.use((connection) => connection.query({ text: "select 1" }))
       : reserved.check());
   }
 
-  #borrow<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#guard(() => this.#connections.pool.use(borrow));
+  #borrow<T>(generation: number, borrow: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#guard(() =>
+      this.#connections.pool.use((connection) => {
+        this.history.assertIs(generation);
+        return borrow(connection);
+      }),
+    );
   }
 
   /** Refuses at once while the database is down, and turns errors of the driver into those of the store. */

@@ -140,6 +140,15 @@ export type Random = () => number;
 export type DatabaseEvent =
   | { readonly type: "database.down"; readonly reason: unknown }
   | { readonly type: "database.up"; readonly downMs: DurationMs }
+  /** The server in use was replaced by one with another history: everything that is remembered is void. null: not shown. */
+  | { readonly type: "database.history_left"; readonly timeline: number | null; readonly nextTimeline: number | null }
+  /** A server that takes writes is refused, because another one took its place in a failover. */
+  | {
+      readonly type: "database.server_replaced";
+      readonly host: string;
+      readonly timeline: number;
+      readonly newestTimeline: number;
+    }
   | { readonly type: "connection.opened"; readonly role: ConnectionRole; readonly host: string }
   | { readonly type: "connection.lost"; readonly role: ConnectionRole; readonly reason: unknown }
   | { readonly type: "listen.started"; readonly channel: string; readonly again: boolean }
@@ -152,4 +161,4 @@ export type DatabaseEvent =
 export type OnDatabaseEvent = (event: DatabaseEvent) => void;
 
 /** The role of a connection. */
-export type ConnectionRole = "pool" | "hot" | "reserved" | "direct" | "dedicated";
+export type ConnectionRole = "pool" | "hot" | "reserved" | "direct" | "dedicated" | "settling";

@@ -2,6 +2,7 @@ import { CarillonError, type DurationMs, pending, type Timers } from "@carillon/
 import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
 import { Connection, greet, type StatementNames } from "./connection.js";
 import { type ConnectionSource, Connector, describeConnectFailure } from "./connector.js";
+import type { DatabaseHistory } from "./database-history.js";
 import { ConnectionLost } from "./errors.js";
 import { type ConnectionRole, type ResolvedOptions, spendBudget } from "./options.js";
 
@@ -49,7 +50,7 @@ class OwnPool implements ConnectionPool {
       idleTimeoutMillis: 60_000,
       Client: HostClient,
       verify: (client, done) => {
-        connector.adopt(client, "pool").then((connection) => {
+        connector.adopt(client).then((connection) => {
           this.#connections.set(client, connection);
           done();
         }, done);
@@ -106,15 +107,25 @@ export interface Connections {
   readonly reserve: boolean;
   /** False: the pool is too small to give a connection away for LISTEN. */
   readonly listen: boolean;
+  /** Those with several hosts, which have to be compared from time to time. */
+  readonly withOtherHosts: readonly Connector[];
+  /** Ends the connections that are open or being opened. Those of an application's pool are checked again when they are next lent. */
+  cut(): void;
   destroyAll(): void;
 }
 
-export function planConnections(options: ResolvedOptions, names: StatementNames): Connections {
-  const direct = options.directUrl === undefined ? undefined : new Connector(options.directUrl, options, names);
+export interface ConnectionParts {
+  readonly names: StatementNames;
+  readonly history: DatabaseHistory;
+}
+
+export function planConnections(options: ResolvedOptions, { names, history }: ConnectionParts): Connections {
+  const direct =
+    options.directUrl === undefined ? undefined : new Connector(options.directUrl, options, names, history);
   if (options.pool !== undefined)
-    return fromLentPool(new LentPool(options.pool, options, names), direct, options.pool.options.max);
+    return fromLentPool(new LentPool(options.pool, options, { names, history }), direct, options.pool.options.max);
   if (options.url === undefined) throw new CarillonError("database_url_invalid", "A database URL is needed.");
-  const connector = new Connector(options.url, options, names);
+  const connector = new Connector(options.url, options, names, history);
   const budget = spendBudget(options.poolSize);
   return {
     pool: new OwnPool(connector, budget.pool, options),
@@ -123,6 +134,11 @@ export function planConnections(options: ResolvedOptions, names: StatementNames)
     hot: budget.hot,
     reserve: budget.reserved > 0,
     listen: true,
+    withOtherHosts: [connector, ...(direct === undefined ? [] : [direct])].filter((one) => one.hasOthers),
+    cut: () => {
+      connector.cut();
+      direct?.cut();
+    },
     destroyAll: () => {
       connector.destroyAll();
       direct?.destroyAll();
@@ -139,6 +155,8 @@ function fromLentPool(pool: LentPool, direct: Connector | undefined, size: numbe
     hot: 0,
     reserve: size >= 4,
     listen: direct !== undefined || size >= 3,
+    withOtherHosts: direct?.hasOthers === true ? [direct] : [],
+    cut: () => direct?.cut(),
     destroyAll: () => direct?.destroyAll(),
   };
 }
@@ -151,13 +169,15 @@ class LentPool implements ConnectionPool, ConnectionSource {
   readonly #pool: Pool;
   readonly #options: ResolvedOptions;
   readonly #names: StatementNames;
+  readonly #history: DatabaseHistory;
   readonly #gate: Gate;
-  readonly #connections = new WeakMap<PoolClient, Connection>();
+  readonly #connections = new WeakMap<PoolClient, Lent>();
 
-  constructor(pool: Pool, options: ResolvedOptions, names: StatementNames) {
+  constructor(pool: Pool, options: ResolvedOptions, { names, history }: ConnectionParts) {
     this.#pool = pool;
     this.#options = options;
     this.#names = names;
+    this.#history = history;
     const { max: size } = pool.options;
     // The pool's own queue has no bound: the gate admits no more callers than the pool has connections.
     this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
@@ -172,7 +192,7 @@ class LentPool implements ConnectionPool, ConnectionSource {
   async use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
     await this.#gate.enter(this.#options.timeouts.acquireMs);
     try {
-      const { client, connection } = await this.#borrow();
+      const { client, connection } = await this.#borrow("pool");
       try {
         return await borrow(connection);
       } finally {
@@ -184,7 +204,7 @@ class LentPool implements ConnectionPool, ConnectionSource {
   }
 
   async open(role: ConnectionRole): Promise<Connection> {
-    const { client, connection } = await this.#borrow();
+    const { client, connection } = await this.#borrow(role);
     // The pool forgets a client that was kept only when it is released, alive or not.
     client.once("end", () => client.release(true));
     if (role === "dedicated") connection.limitAnswers(0);
@@ -195,7 +215,7 @@ class LentPool implements ConnectionPool, ConnectionSource {
   /** The application ends its own pool. */
   async close(): Promise<void> {}
 
-  async #borrow(): Promise<{ client: PoolClient; connection: Connection }> {
+  async #borrow(role: ConnectionRole): Promise<{ client: PoolClient; connection: Connection }> {
     let client: PoolClient;
     try {
       client = await this.#connect(this.#options.timeouts.acquireMs);
@@ -204,7 +224,7 @@ class LentPool implements ConnectionPool, ConnectionSource {
       throw describeConnectFailure(error, "the application's pool");
     }
     try {
-      return { client, connection: this.#connections.get(client) ?? (await this.#adopt(client)) };
+      return { client, connection: await this.#connectionOf(client, role) };
     } catch (error) {
       client.release(true);
       throw error;
@@ -234,7 +254,19 @@ class LentPool implements ConnectionPool, ConnectionSource {
     return promise;
   }
 
-  async #adopt(client: PoolClient): Promise<Connection> {
+  /** A connection is checked when it is first lent, and again after the database was failed over. */
+  async #connectionOf(client: PoolClient, role: ConnectionRole): Promise<Connection> {
+    const lent = this.#connections.get(client);
+    const { generation } = this.#history;
+    if (lent?.generation === generation && this.#history.isSettled) return lent.connection;
+    const connection = lent?.connection ?? this.#adopt(client);
+    const { history } = await greet(connection);
+    this.#history.admit(history, "the application's pool", role === "settling");
+    this.#connections.set(client, { connection, generation });
+    return connection;
+  }
+
+  #adopt(client: PoolClient): Connection {
     const { timers, timeouts } = this.#options;
     const connection = new Connection(client, {
       timers,
@@ -242,10 +274,14 @@ class LentPool implements ConnectionPool, ConnectionSource {
       answerMs: 2 * timeouts.statementMs,
       dismiss: async () => connection.destroy(),
     });
-    await greet(connection);
-    this.#connections.set(client, connection);
     return connection;
   }
+}
+
+/** A connection of the application's pool, and the generation of the history in which its server was checked. */
+interface Lent {
+  readonly connection: Connection;
+  readonly generation: number;
 }
 
 interface Waiter {

@@ -28,9 +28,11 @@ export class Session implements Queryable {
     return this.#inFlight;
   }
 
+  /** `check` may refuse the call when the connection is there. */
   async query<Row extends object = Record<string, unknown>>(
     statement: SqlText,
     values?: readonly unknown[],
+    check: () => void = () => undefined,
   ): Promise<QueryResult<Row>> {
     if (this.#inFlight >= maxInFlight) {
       throw new CarillonError("overloaded", `${maxInFlight} statements already wait on a ${this.#role} connection.`);
@@ -38,6 +40,7 @@ export class Session implements Queryable {
     this.#inFlight++;
     try {
       const connection = await this.connection();
+      check();
       return await connection.query<Row>(statement, values);
     } finally {
       this.#inFlight--;
@@ -62,6 +65,11 @@ export class Session implements Queryable {
       connection.destroy();
       await this.connection();
     }
+  }
+
+  /** Ends the connection; the next use opens another. */
+  drop(): void {
+    this.#live?.destroy();
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,8 @@
 --
 --   stage   a generated column of run: 1 queued or running, 2 waits for its time, 3 blocked. It is the predicate of the partial indexes
 --   solo    the lane's runs are assigned only to a slot that is free at once, with the start recorded
+--   fence   the low 32 bits count the claims of the run, the rest (fence_floor of the session) counts the histories of the database: after a
+--           failover the row may not show the last claims, and the next claim must have another fence than each of them
 --   seat    the index of a claimed run's session in :waiting_session_ids, from 1
 --   from_rank, max_runs   of each lane a claim reads the first runs from this rank on
 --
@@ -37,7 +39,7 @@ with ended as (
          statement_timestamp(), output::json, null, attempts, version
   from ended
 ), live_session as materialized (
-  select id from carillon.worker_session
+  select id, fence_floor from carillon.worker_session
   where id = any (:waiting_session_ids::uuid[]) and gateway_id = :gateway_id::uuid and limits_revision <= :limits_revision::bigint
   order by id
   for key share
@@ -64,7 +66,8 @@ for update of run skip locked
   from picked where not solo or number <= :free_slots::int
 ), claimed as (
   update carillon.run
-  set state = 'running', session_id = assigned.session_id, fence = run.fence + 1, claimed_at = clock_timestamp(),
+  set state = 'running', session_id = assigned.session_id, claimed_at = clock_timestamp(),
+      fence = greatest(run.fence, run.fence % 4294967296 + (select max(fence_floor) from live_session)) + 1,
       started_at = case when assigned.solo then clock_timestamp() end, state_reason = null
   from assigned
   where run.ctid = assigned.row_place and (assigned.session_id in (select id from live_session)) is true
@@ -149,7 +152,7 @@ with free_slot as materialized (
       select 1 from carillon.run where run.id = any (array[queue.slot_run_id]) and run.fence = queue.slot_fence and run.state = 'running'
     )
 ), live_session as materialized (
-  select id from carillon.worker_session where id = :session_id and gateway_id = :gateway_id for key share
+  select id, fence_floor from carillon.worker_session where id = :session_id and gateway_id = :gateway_id for key share
 ), first_run as materialized (
   select queued.id, queued.lane
   from carillon.lane
@@ -189,23 +192,24 @@ with free_slot as materialized (
     and (not exists (select 1 from trial) or exists (select 1 from locked_probe))
   for update of queue skip locked
 ), picked as materialized (
-  select ctid as row_place, id, fence
+  select ctid as row_place, id,
+         greatest(fence, fence % 4294967296 + (select max(fence_floor) from live_session)) + 1 as next_fence
   from carillon.run
   where id = (select first_run.id from first_run) and state = 'queued' and exists (select 1 from locked_slot)
   for update of run skip locked
 ), taken_slot as (
   update carillon.queue
-  set slot_run_id = picked.id, slot_fence = picked.fence + 1, slot_version = queue.slot_version + 1
+  set slot_run_id = picked.id, slot_fence = picked.next_fence, slot_version = queue.slot_version + 1
   from locked_slot, picked
   where queue.ctid = locked_slot.row_place
 ), taken_probe as (
   update carillon.breaker
-  set probe_run_id = picked.id, probe_fence = picked.fence + 1, probe_version = breaker.probe_version + 1
+  set probe_run_id = picked.id, probe_fence = picked.next_fence, probe_version = breaker.probe_version + 1
   from locked_probe, picked
   where breaker.ctid = locked_probe.row_place
 )
 update carillon.run
-set state = 'running', session_id = :session_id, fence = run.fence + 1, claimed_at = clock_timestamp(),
+set state = 'running', session_id = :session_id, fence = picked.next_fence, claimed_at = clock_timestamp(),
     started_at = clock_timestamp(), state_reason = null
 from picked
 where run.ctid = picked.row_place

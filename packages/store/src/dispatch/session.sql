@@ -1,10 +1,12 @@
 -- name: session.open
 -- purpose: registers a worker; `namespaces` is null if it serves only its own
--- fence: the id is new; the share lock on the revision's row orders it with changes of limits: one of the two sees the other
+-- fence: the id is new; the share lock on the revision's row orders it with changes of limits: one of the two sees the other. The floor
+--   of fences changes only in the transaction that ends every session
 insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
-                                     labels, versions, weights, is_spot, namespaces, limits_revision)
+                                     labels, versions, weights, is_spot, namespaces, limits_revision, fence_floor)
 select :id, :namespace_id, :name, :queues, :tasks, :slots, :node_id, :gateway_id, clock_timestamp(), clock_timestamp(), :labels::jsonb,
-       :versions::jsonb, :weights::jsonb, :is_spot, :namespaces, revision.value
+       :versions::jsonb, :weights::jsonb, :is_spot, :namespaces, revision.value,
+       (select value from carillon.revision where name = 'fences')
 from carillon.revision
 where revision.name = 'limits'
 for share;

@@ -142,7 +142,11 @@ with held as materialized (
          case limit_key.kind
            when 'order' then run.id is null
            when 'rate' then (run.state = 'queued' and run.fence = hold.fence) is not true
-           else (run.state = 'queued' and run.fence = hold.fence or run.state = 'running' and run.fence = hold.fence + 1) is not true
+           else (
+             run.state = 'queued' and run.fence = hold.fence
+             -- The low part of a fence counts the claims of the run; the rest changes with the history of the database.
+             or run.state = 'running' and run.fence % 4294967296 = hold.fence % 4294967296 + 1
+           ) is not true
          end as is_over
   from (
     select * from carillon.limit_hold where run_id = any (:run_ids::uuid[]) and limit_id = any (:limit_ids::bigint[])

@@ -4,6 +4,7 @@ import {
   type CallbackAnswer,
   type DurationMs,
   type Instant,
+  isFirstClaim,
   noteLimits,
   type Outcome,
   pending,
@@ -321,7 +322,7 @@ class RunContext implements TaskContext {
 
   /** No earlier claim exists, so there is no state to load. */
   get #isFirst(): boolean {
-    return this.fence === 1;
+    return isFirstClaim(this.fence);
   }
 
   get #state(): HandlerState {

@@ -18,6 +18,7 @@ export interface EtcdRegistryOptions {
   readonly clock: Clock;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
   readonly leaseMs: DurationMs;
+  readonly onHistoryLost: () => void;
   readonly onEvent: OnEngineEvent;
 }
 
@@ -56,7 +57,7 @@ class EtcdRegistry implements Registry {
   /** Writes to etcd first: a row without an entry in etcd belongs to a dead node. */
   async announce(nodeId: string, report: NodeReport): Promise<void> {
     const { nodes, node } = this.#options;
-    await this.#timeline.check();
+    await this.#isHistoryLost();
     await this.#enter(nodeId, report);
     await nodes.register({ id: nodeId, ...node, level: supportedLevel });
     await nodes.heartbeat(nodeId, report);
@@ -66,7 +67,7 @@ class EtcdRegistry implements Registry {
     const { etcd, nodes } = this.#options;
     if (!(await etcd.keepAlive(this.#lease))) return false;
     if (!(await this.#store(nodeId, report))) return false;
-    if ((await nodes.heartbeat(nodeId, report)) && !(await this.#timeline.check())) return true;
+    if ((await nodes.heartbeat(nodeId, report)) && !(await this.#isHistoryLost())) return true;
     await etcd.revoke(this.#lease);
     return false;
   }
@@ -106,9 +107,18 @@ class EtcdRegistry implements Registry {
 
   async leave(nodeId: string): Promise<void> {
     const { etcd, nodes, shards } = this.#options;
-    await shards.release(nodeId);
-    await nodes.remove(nodeId, null);
-    await etcd.revoke(this.#lease);
+    try {
+      await shards.release(nodeId);
+      await nodes.remove(nodeId, null);
+    } finally {
+      await etcd.revoke(this.#lease);
+    }
+  }
+
+  async #isHistoryLost(): Promise<boolean> {
+    const isLost = await this.#timeline.check();
+    if (isLost) this.#options.onHistoryLost();
+    return isLost;
   }
 
   /** A lease may end before its first write: the process was halted, or etcd lost it. No other node knew of it, so another lease is as good. */

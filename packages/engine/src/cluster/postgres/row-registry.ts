@@ -38,6 +38,7 @@ export interface RowRegistryOptions {
   readonly alone: boolean;
   /** Requests a pass now. */
   readonly wake: () => void;
+  readonly onHistoryLost: () => void;
   readonly onEvent: OnEngineEvent;
 }
 
@@ -78,7 +79,7 @@ export class RowRegistry implements Registry {
 
   async announce(nodeId: string, report: NodeReport): Promise<void> {
     const { nodes, node, lock, alone } = this.#options;
-    await this.#timeline.check();
+    await this.#isHistoryLost();
     await nodes.register({ id: nodeId, ...node, level: supportedLevel });
     await nodes.heartbeat(nodeId, report);
     await lock?.hold(nodeId, () => this.#loseLock());
@@ -89,7 +90,7 @@ export class RowRegistry implements Registry {
   /** The heartbeat is sent first: it has a connection of its own and must not wait for statements that have none. */
   async renew(nodeId: string, report: NodeReport): Promise<boolean> {
     if (!(await this.#options.nodes.heartbeat(nodeId, report))) return false;
-    return !(await this.#timeline.check());
+    return !(await this.#isHistoryLost());
   }
 
   async members(nodeId: string): Promise<Member[]> {
@@ -129,9 +130,18 @@ export class RowRegistry implements Registry {
   /** Releases the lock last, so that no node takes a clean stop for a death. */
   async leave(nodeId: string): Promise<void> {
     const { shards, nodes, lock } = this.#options;
-    await shards.release(nodeId);
-    await nodes.remove(nodeId, null);
-    await lock?.release();
+    try {
+      await shards.release(nodeId);
+      await nodes.remove(nodeId, null);
+    } finally {
+      await lock?.release();
+    }
+  }
+
+  async #isHistoryLost(): Promise<boolean> {
+    const isLost = await this.#timeline.check();
+    if (isLost) this.#options.onHistoryLost();
+    return isLost;
   }
 
   /**

@@ -273,7 +273,7 @@ export interface StatementParams {
   readonly "shard.release": "owner";
   readonly "shard.remember_timeline": "timeline";
   readonly "shard.take": "shards" | "epochs" | "owner";
-  readonly "shard.void_all": "timeline" | "remembered";
+  readonly "shard.void_all": "timeline" | "remembered" | "knownFences";
   readonly "task.newer": "revision";
   readonly "task.register": "namespaceIds" | "names" | "defaults";
   readonly "upstream_end.count": "jobId";
