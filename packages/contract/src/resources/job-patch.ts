@@ -54,6 +54,7 @@ export const putJob = {
   aliases: [{ path: "/jobs/{id}" }],
   client: "jobs.put",
   summary: "Create or replace a job by its key",
+  rules: [{ code: "field_invalid", rule: "key is the key in the address, or the key of the job" }],
   description:
     "With /v1/jobs/@{key}, creates the job or replaces its definition, so that the same call can be repeated. With an id, " +
     "replaces an existing job. Without a schedule, an existing one-off job keeps its instant.",

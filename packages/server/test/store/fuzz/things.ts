@@ -93,6 +93,7 @@ export class Things {
     if (place !== "path" || name === "delivery") return null;
     const [, , noun = ""] = path.split("/");
     if (noun === "dead-letters" || /\/runs\/\{id\}:(retry|replay)$/.test(path)) return this.#next("dead");
+    if (id === "putJob") return "@nightly-report";
     if (id === "rescheduleRun") return this.#next("reschedule");
     if (id === "resumeLimit") return this.#next("order");
     return this.#next(noun) ?? names[noun] ?? null;
