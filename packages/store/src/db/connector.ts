@@ -69,7 +69,7 @@ export class Connector implements ConnectionSource {
   }
 
   async #openNewest(role: ConnectionRole): Promise<Connection> {
-    const found: { readonly index: number; readonly connection: Connection }[] = [];
+    const found: Candidate[] = [];
     const errors: unknown[] = [];
     let isDecided = false;
     const first = new AbortController();
@@ -87,13 +87,21 @@ export class Connector implements ConnectionSource {
     await new Promise<void>((resolve) => first.signal.addEventListener("abort", () => resolve(), { once: true }));
     await Promise.race([allDone, pause(compareMs, this.#options.timers)]);
     isDecided = true;
-    const timelineOf = (one: Connection): number => one.facts?.history?.timeline ?? 0;
-    const place = (index: number): number => (index - this.#current + this.#urls.length) % this.#urls.length;
-    found.sort((a, b) => timelineOf(b.connection) - timelineOf(a.connection) || place(a.index) - place(b.index));
-    const [best, ...others] = found;
+    const best = this.#newestOf(found);
     if (best === undefined) throw noHostServes(errors);
+    const others = found.filter((one) => one !== best);
     await Promise.all(others.map(({ connection }) => connection.dismiss().catch(() => undefined)));
     return this.#use(best.connection, best.index, role);
+  }
+
+  /** Of equal ones, and of those that show no history, the host that worked last, then the next in the URL. */
+  #newestOf(found: readonly Candidate[]): Candidate | undefined {
+    const timelineOf = ({ connection }: Candidate): number | null => connection.facts?.history?.timeline ?? null;
+    const newest = Math.max(0, ...found.map((one) => timelineOf(one) ?? 0));
+    const place = ({ index }: Candidate): number => (index - this.#current + this.#urls.length) % this.#urls.length;
+    return found
+      .filter((one) => (timelineOf(one) ?? newest) === newest)
+      .sort((a, b) => place(a) - place(b))[0];
   }
 
   async #openInTurn(role: ConnectionRole): Promise<Connection> {
@@ -199,6 +207,12 @@ export class Connector implements ConnectionSource {
       throw describeConnectFailure(error, hostLabel(url));
     }
   }
+}
+
+/** A connection to one host of the URL. */
+interface Candidate {
+  readonly index: number;
+  readonly connection: Connection;
 }
 
 /** Dedicated connections are for work such as migrations: no fence depends on it, and its duration is unknown. */

@@ -27,10 +27,10 @@ export class ReplicatedPostgres {
   readonly #options: ReplicatedPostgresOptions;
   readonly #replication: TcpProxy;
   #primary: EmbeddedPostgres;
-  readonly #standby: EmbeddedPostgres;
+  #standby: EmbeddedPostgres;
 
   static async start(options: ReplicatedPostgresOptions): Promise<ReplicatedPostgres> {
-    const [primaryDir, standbyDir] = [primaryDirOf(options.parent), join(options.parent, "standby")];
+    const [primaryDir, standbyDir] = [join(options.parent, "primary"), join(options.parent, "standby")];
     if (options.template === undefined) await (await startEmbeddedPostgres({ dataDir: primaryDir })).stop();
     else await run("cp", ["-a", options.template, primaryDir]);
     // A copy that wants the same port would get another at random.
@@ -105,11 +105,21 @@ export class ReplicatedPostgres {
 
   /** The server that was the primary starts again on its port, as one that no failover manager fences. */
   async restartOldPrimary(): Promise<void> {
-    this.#primary = await startEmbeddedPostgres({
-      dataDir: primaryDirOf(this.#options.parent),
-      port: this.#primary.port,
-      settings: { ...this.#options.settings, ...primarySettings },
-    });
+    this.#primary = await this.#restart("primary", this.#primary.port);
+  }
+
+  /** The promoted standby ends. */
+  async stopStandby(): Promise<void> {
+    await this.#standby.stop("fast");
+  }
+
+  async restartStandby(): Promise<void> {
+    this.#standby = await this.#restart("standby", this.#standby.port);
+  }
+
+  #restart(name: "primary" | "standby", port: number): Promise<EmbeddedPostgres> {
+    const { parent, settings } = this.#options;
+    return startEmbeddedPostgres({ dataDir: join(parent, name), port, settings: { ...settings, ...primarySettings } });
   }
 
   async stop(): Promise<void> {
@@ -117,8 +127,6 @@ export class ReplicatedPostgres {
     await Promise.all([this.#primary.stop("immediate"), this.#standby.stop("immediate")]);
   }
 }
-
-const primaryDirOf = (parent: string): string => join(parent, "primary");
 
 /** The file belongs to the user that PostgreSQL runs as. */
 async function beStandby(cluster: string): Promise<void> {
