@@ -9,6 +9,8 @@ export interface Options {
   readonly mutant: string | null;
   /** The only fault kinds to plan; null for all of them. */
   readonly faults: readonly FaultKind[] | null;
+  /** Whether PostgreSQL fails over to a standby that lags. */
+  readonly failover: boolean;
   /** The seeds to run each mutant with; null for one ordinary run. */
   readonly mutantSeeds: readonly number[] | null;
   /** The names of the mutants to run. */
@@ -19,7 +21,7 @@ export interface Options {
   readonly keep: boolean;
 }
 
-export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--mutant NAME] [--keep] [--json FILE]
+export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--failover] [--mutant NAME] [--keep] [--json FILE]
 node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes N]
 
   --minutes M   minutes of load with faults, 5 by default, without healing and judging
@@ -27,6 +29,7 @@ node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes
   --seed S      repeats a plan; without it a seed is drawn and printed
   --nodes N     2 by default
   --faults A,B  only these kinds: ${faultKinds.join(", ")}; or none
+  --failover    a standby follows PostgreSQL, is left behind for some seconds, and takes its place
   --mutant N    runs a changed product, which must fail or be stopped by its other guard: ${mutantNames.join(", ")}
   --mutants     runs every mutant, or those that --only names, with each seed, in the short form
   --json FILE   also writes the outcome to a file as JSON
@@ -47,6 +50,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
       seed: { type: "string" },
       nodes: { type: "string", default: "2" },
       faults: { type: "string" },
+      failover: { type: "boolean", default: false },
       mutant: { type: "string" },
       mutants: { type: "boolean", default: false },
       only: { type: "string" },
@@ -64,6 +68,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
     nodes: numberIn("--nodes", values.nodes, [2, 5]),
     mutant: mutant?.name ?? null,
     faults: values.faults === undefined ? (mutant?.faults ?? null) : kindsIn(values.faults),
+    failover: values.failover,
     mutantSeeds: values.mutants ? values.seeds.split(",").map((seed) => seedIn("--seeds", seed)) : null,
     triedMutants: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
     json: values.json ?? null,
@@ -72,10 +77,10 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
 }
 
 /** The arguments that repeat a run's plan. */
-export function replayArgs({ seed, loadMs, nodes, mutant, faults }: Options): string {
+export function replayArgs({ seed, loadMs, nodes, mutant, faults, failover }: Options): string {
   const only = faults === null ? "" : ` --faults ${faults.length === 0 ? "none" : faults.join(",")}`;
   const changed = mutant === null ? "" : ` --mutant ${mutant}`;
-  return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${changed}`;
+  return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${failover ? " --failover" : ""}${changed}`;
 }
 
 const seedIn = (name: string, text: string): number => numberIn(name, text, [0, 2 ** 32 - 1]);

@@ -46,7 +46,14 @@ async function runChaos({ options, folder, print }: ChaosRun): Promise<Result> {
   const faults = plan.faults.filter((fault) => fault.kind !== "clock" || faketime !== null);
   if (faults.length < plan.faults.length) print("  the clock faults are skipped: libfaketime is not installed");
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
-  const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
+  const cluster = await Cluster.start({
+    folder,
+    nodes: options.nodes,
+    ...limits,
+    preload,
+    faketime,
+    hasStandby: options.failover,
+  });
   const workers = plan.workerFaults === null ? null : await startWorkers(cluster, options, folder);
   const stalls = new StallMonitor(() => [
     ...cluster.members.flatMap(({ node }) => node.pid ?? []),

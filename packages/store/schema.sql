@@ -694,6 +694,7 @@ create table carillon.worker_session (
   is_spot boolean not null default false,
   namespaces text[],
   limits_revision bigint not null default 0,
+  fence_floor bigint not null default 0,
   constraint worker_session_pkey PRIMARY KEY (id),
   constraint worker_session_state_check CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'leaving'::text])))
 );
@@ -1183,3 +1184,5 @@ CREATE TRIGGER job_redefined AFTER UPDATE OF schedule, firing, priority, task, q
 CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.has_downstream) EXECUTE FUNCTION insert_dependency_events();
 
 CREATE TRIGGER run_not_succeeded AFTER INSERT ON carillon.run_history FOR EACH ROW WHEN (((new.status <> 'succeeded'::text) AND (new.trigger !~~ 'callback%'::text))) EXECUTE FUNCTION insert_run_notice();
+
+comment on column carillon.worker_session.fence_floor is 'the high part of the fences that claims for it get: of the history of the database in which it was opened';

@@ -59,6 +59,7 @@ export const folderOrders = {
       "explain",
       "forecast",
       "engine.ts",
+      "engine-host.ts",
     ],
   },
   server: { knot: 1, order: ["timeout.ts", "config", "events", "api", "metrics", "services"] },

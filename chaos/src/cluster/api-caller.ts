@@ -49,6 +49,8 @@ export class ApiCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();
+      // A failover may lose what this answer says.
+      if (this.#cluster.losesAnswers) return null;
       return response.status >= 500 ? null : answerOf(response, text);
     } catch {
       return null;

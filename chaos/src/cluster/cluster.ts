@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
-import { TcpProxy } from "@carillon/testkit";
+import { ReplicatedPostgres, TcpProxy } from "@carillon/testkit";
 import { NodeClock } from "./node-clock.js";
 import { NodeProcess } from "./node-process.js";
 import { WireFilter } from "./wire-filter.js";
@@ -15,15 +16,23 @@ export interface ClusterOptions {
   readonly preload: string | null;
   /** Path of libfaketime; null if no fault moves a clock. */
   readonly faketime: string | null;
+  /** Whether a standby follows PostgreSQL, for a failover. */
+  readonly hasStandby: boolean;
 }
 
 /** Few enough for one fault to take all connections in a moment. */
 const settings = { max_connections: "60" };
 
+/** How long an answer that a node gave before the failover may still be on its way to the caller. */
+const answerMs = 1_000;
+
 /** A node with its own proxy to the database, so that a fault can disturb one node alone. */
 export interface Member {
   readonly node: NodeProcess;
-  readonly proxy: TcpProxy;
+  /** To the server that takes writes. */
+  proxy: TcpProxy;
+  /** To the standby. */
+  readonly toStandby: TcpProxy | null;
   readonly wire: WireFilter;
   readonly clock: NodeClock | null;
 }
@@ -31,14 +40,20 @@ export interface Member {
 /** PostgreSQL and several nodes, all real processes. */
 export class Cluster {
   readonly members: readonly Member[];
-  readonly #options: ClusterOptions;
+  readonly #replicated: ReplicatedPostgres | null;
   #postgres: EmbeddedPostgres;
+  #dataDir: string;
+  #losesAnswers = false;
 
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const postgres = await startEmbeddedPostgres({ dataDir: join(options.folder, "postgres"), settings });
+    const { folder, hasStandby } = options;
+    const replicated = hasStandby ? await ReplicatedPostgres.start({ parent: folder, settings }) : null;
+    const dataDir = replicated?.primary.dataDir ?? join(folder, "postgres");
+    const postgres = replicated?.primary.server ?? (await startEmbeddedPostgres({ dataDir, settings }));
     const members: Member[] = [];
-    for (let index = 0; index < options.nodes; index++) members.push(await makeMember(options, postgres.url, index));
-    const cluster = new Cluster(options, postgres, members);
+    for (let index = 0; index < options.nodes; index++)
+      members.push(await makeMember(options, { url: postgres.url, replicated, index }));
+    const cluster = new Cluster({ postgres, dataDir, replicated, members });
     try {
       for (const { node } of members) await node.start();
     } catch (error) {
@@ -48,10 +63,38 @@ export class Cluster {
     return cluster;
   }
 
-  private constructor(options: ClusterOptions, postgres: EmbeddedPostgres, members: readonly Member[]) {
-    this.#options = options;
-    this.#postgres = postgres;
-    this.members = members;
+  private constructor(parts: {
+    postgres: EmbeddedPostgres;
+    dataDir: string;
+    replicated: ReplicatedPostgres | null;
+    members: readonly Member[];
+  }) {
+    this.#postgres = parts.postgres;
+    this.#dataDir = parts.dataDir;
+    this.#replicated = parts.replicated;
+    this.members = parts.members;
+  }
+
+  /** Answers that nodes give now may be about writes that a failover loses: for a caller they are unknown. */
+  get losesAnswers(): boolean {
+    return this.#losesAnswers;
+  }
+
+  /** Leaves the standby behind for the time, kills PostgreSQL and promotes the standby. Everything that was answered before is on it. */
+  async failOver(lagMs: number): Promise<void> {
+    const replicated = this.#replicated;
+    if (replicated === null) throw new Error("There is no standby.");
+    this.#losesAnswers = true;
+    await replicated.untilCaughtUp();
+    await replicated.cutReplication();
+    await sleep(lagMs);
+    await this.killDatabase();
+    await replicated.promote();
+    this.#postgres = replicated.standby.server;
+    this.#dataDir = replicated.standby.dataDir;
+    for (const member of this.members) member.proxy = member.toStandby ?? member.proxy;
+    await sleep(answerMs);
+    this.#losesAnswers = false;
   }
 
   /** The address of PostgreSQL without any proxy. */
@@ -79,7 +122,7 @@ export class Cluster {
 
   async startDatabase(): Promise<void> {
     const { port } = this.#postgres;
-    this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port, settings });
+    this.#postgres = await startEmbeddedPostgres({ dataDir: this.#dataDir, port, settings });
   }
 
   /** How often nodes exited although the harness did not stop them. */
@@ -93,33 +136,47 @@ export class Cluster {
 
   async stop(): Promise<void> {
     await Promise.all(
-      this.members.map(async ({ node, proxy }) => {
+      this.members.map(async ({ node, proxy, toStandby }) => {
         node.thaw();
         await node.end("SIGKILL");
         await proxy.close();
+        await toStandby?.close();
       }),
     );
+    await this.#replicated?.stop();
     await this.#postgres.stop("immediate");
   }
 }
 
-async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
+interface MemberParts {
+  readonly url: string;
+  readonly replicated: ReplicatedPostgres | null;
+  readonly index: number;
+}
+
+async function makeMember(options: ClusterOptions, { url, replicated, index }: MemberParts): Promise<Member> {
   const { folder, leaseMs, workerTimeoutMs, preload, faketime } = options;
   const name = `node-${index}`;
   const wire = new WireFilter();
   const proxy = await TcpProxy.start(url, { filter: wire.filter });
+  const standby = replicated?.standby.server.url ?? null;
+  const toStandby = standby === null ? null : await TcpProxy.start(standby, { filter: wire.filter });
+  const through = proxy.through(url);
   const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
   const node = new NodeProcess({
     name,
     port: await freePort(),
-    databaseUrl: proxy.through(url),
+    databaseUrl:
+      replicated === null || toStandby === null || standby === null
+        ? through
+        : replicated.urlOf(through, toStandby.through(standby)),
     leaseMs,
     workerTimeoutMs,
     logPath: join(folder, `${name}.log`),
     preload,
     env: clock?.env ?? {},
   });
-  return { node, proxy, wire, clock };
+  return { node, proxy, toStandby, wire, clock };
 }
 
 /** A port of this machine that is free at the moment. */

@@ -6,12 +6,12 @@ const isoAsMs = (column: string): string => `(extract(epoch from ${column}) * 10
 const jobIn = (payload: string): string => `substring(${payload}->>'url' from '^http://[^/]+/([^?]+)')`;
 
 const finishedRuns = `
-select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, trigger, status, status_reason as reason, fence::int, losses,
+select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, trigger, status, status_reason as reason, fence::float8, losses,
        (output->'body'->>'token')::int as token, ${isoAsMs("created_at")} as "createdAt", ${isoAsMs("finished_at")} as "finishedAt"
 from carillon.run_history`;
 
 const liveRuns = `
-select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, trigger, 'live' as status, state_reason as reason, fence::int,
+select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, trigger, 'live' as status, state_reason as reason, fence::float8,
        losses, null::int as token, ${isoAsMs("created_at")} as "createdAt", null::float8 as "finishedAt"
 from carillon.run`;
 
@@ -41,7 +41,9 @@ export class DatabaseReader {
 
   /** The sum of all epochs, which grows whenever a shard changes its owner. */
   async epochs(): Promise<number> {
-    const [row] = await this.#rows<{ sum: number }>("select coalesce(sum(epoch), 0)::int as sum from carillon.shard");
+    const [row] = await this.#rows<{ sum: number }>(
+      "select coalesce(sum(epoch), 0)::float8 as sum from carillon.shard",
+    );
     return row?.sum ?? 0;
   }
 

@@ -16,7 +16,7 @@ interface FaultParams {
   readonly databaseUrl: string;
 }
 
-type NodeFault = Exclude<FaultKind, "database" | "database_kill">;
+type NodeFault = Exclude<FaultKind, "database" | "database_kill" | "failover">;
 type Injection = (member: Member, doing: FaultParams) => Promise<void>;
 
 const injections: Readonly<Record<NodeFault, Injection>> = {
@@ -88,6 +88,7 @@ async function restart({ node }: Member, signal: "SIGKILL" | "SIGTERM", downMs: 
 /** Does a fault and undoes it. Resolves when it is over. */
 export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs, at }: Fault): Promise<void> {
   const { databaseUrl } = cluster;
+  if (kind === "failover") return cluster.failOver(lastsMs);
   if (kind !== "database" && kind !== "database_kill")
     return injections[kind](cluster.member(node ?? 0), { lastsMs, byMs: byMs ?? 0, at, databaseUrl });
   await (kind === "database" ? cluster.stopDatabase() : cluster.killDatabase());

@@ -9,6 +9,11 @@ export function mayExplainRetry({ faults, aftermathMs }: Faults, { from, to }: {
   return faults.some((fault) => interruptsRuns(fault) && fault.from <= to && fault.until + aftermathMs >= from);
 }
 
+/** Whether a failover may have lost what happened at this instant: from the cut of the replication until the last worker knows of it. */
+export function mayBeLost({ faults, aftermathMs }: Faults, at: number): boolean {
+  return faults.some(({ kind, from, until }) => kind === "failover" && from <= at && at <= until + aftermathMs);
+}
+
 function interruptsRuns({ kind }: DoneFault): boolean {
   return kind === "stall" || isWorkerFault(kind) || faultSpecs[kind].interruptsRuns;
 }

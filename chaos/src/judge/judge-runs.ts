@@ -1,7 +1,7 @@
 import type { StartEntry } from "../journal/journal-server.js";
 import { type ChaosWindow, isInside } from "../plan/constraints.js";
 import type { JobHistory } from "../targets/job-history.js";
-import { mayExplainRetry, undisturbedMs } from "./causes.js";
+import { mayBeLost, mayExplainRetry, undisturbedMs } from "./causes.js";
 import { type DoneFault, type Evidence, type JournalView, type RunRow, groupBy, occurrenceKey } from "./evidence.js";
 import { isDependentRun } from "./judge-dependents.js";
 import type { Verdict, Violation, ViolationKind } from "./verdict.js";
@@ -50,7 +50,7 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
   }
   violations.push(
     ...doubledOccurrences(evidence.runs),
-    ...unknownRuns(journal, rowsOf),
+    ...unknownRuns(evidence, journal, rowsOf),
     ...evidence.histories.flatMap((history) => judgeRunNows(history, evidence.runs)),
   );
   return { runs: counts, violations };
@@ -127,8 +127,9 @@ function doubledOccurrences(runs: readonly RunRow[]): Violation[] {
   });
 }
 
-function unknownRuns(journal: JournalView, rowsOf: ReadonlyMap<string, unknown>): Violation[] {
-  const unknown = journal.starts.filter((start) => !rowsOf.has(start.run));
+/** A failover may lose a run with its start; nothing else may. */
+function unknownRuns(evidence: Evidence, journal: JournalView, rowsOf: ReadonlyMap<string, unknown>): Violation[] {
+  const unknown = journal.starts.filter((start) => !rowsOf.has(start.run) && !mayBeLost(evidence, start.at));
   return unknown.map((start) => ({
     kind: "UNEXPECTED",
     job: start.job,

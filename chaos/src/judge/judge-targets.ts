@@ -1,5 +1,6 @@
 import type { JobHistory } from "../targets/job-history.js";
 import type { Target } from "../targets/targets.js";
+import { mayBeLost } from "./causes.js";
 import { type Evidence, type JournalView, type LedgerRow, type RunRow, groupBy, occurrenceKey } from "./evidence.js";
 import { isRunNow } from "./judge-runs.js";
 import { isAllowed } from "./ledger-rules.js";
@@ -11,7 +12,8 @@ type TargetVerdict = Pick<Verdict, "targets" | "lateMs" | "violations">;
  * Checks that every promised instant is a run whose work the journal recorded, or a ledger entry that the policy
  * allows.
  */
-export function judgeTargets({ histories, targets, runs, ledger }: Evidence, journal: JournalView): TargetVerdict {
+export function judgeTargets(evidence: Evidence, journal: JournalView): TargetVerdict {
+  const { histories, targets, runs, ledger } = evidence;
   const historyOf = new Map(histories.map((history) => [history.job.key, history]));
   const runsOf = groupBy(runs, (run) => run.job);
   const runsAt = groupBy(
@@ -19,7 +21,11 @@ export function judgeTargets({ histories, targets, runs, ledger }: Evidence, jou
     occurrenceKey,
   );
   const ledgerOf = groupBy(ledger, (entry) => entry.job);
-  const begunAt = (run: RunRow): number | null => journal.startsOf(run.id)[0]?.at ?? null;
+  const begunAt = (run: RunRow): number | null => {
+    const starts = journal.startsOf(run.id);
+    // A start that a failover lost did not happen for the product: the run waits until its next start.
+    return starts.find((start, index) => index === starts.length - 1 || !mayBeLost(evidence, start.at))?.at ?? null;
+  };
   const counts = { ok: 0, skipped: 0, optional: 0 };
   const lateMs: number[] = [];
   const violations: Violation[] = [];

@@ -45,7 +45,13 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "claim-without-new-fence",
     shownBy: ["STALE FENCE ACCEPTED"],
-    edits: [{ in: "run.claim_picked", from: "fence = run.fence + 1", to: "fence = run.fence" }],
+    edits: [
+      {
+        in: "run.claim_picked",
+        from: "fence = greatest(run.fence, run.fence % 4294967296 + (select max(fence_floor) from live_session)) + 1",
+        to: "fence = run.fence",
+      },
+    ],
   },
   {
     name: "claim-before-its-time",

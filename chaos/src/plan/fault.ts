@@ -9,7 +9,8 @@ import type { WorkerFaultKind } from "./worker-faults.js";
  * arrive after the heal. delay: every packet takes longer. deaf: no NOTIFY reaches the node. clock: the node's wall
  * clock is moved, then restored. pool: the node loses its connections while another client holds all that the server
  * allows. database: PostgreSQL is stopped at once, without a checkpoint, and started again. database_kill: the same by
- * SIGKILL.
+ * SIGKILL. failover, only with --failover and once: a standby is left behind for some seconds, then PostgreSQL is killed and the standby
+ * promoted; what was acknowledged in between is lost.
  */
 export const faultKinds = [
   "kill",
@@ -30,7 +31,7 @@ export const faultKinds = [
   "database_kill",
 ] as const;
 
-export type FaultKind = (typeof faultKinds)[number];
+export type FaultKind = (typeof faultKinds)[number] | "failover";
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -44,7 +45,9 @@ export interface Fault {
   readonly at: Step | null;
 }
 
-export const isDatabaseFault = (kind: FaultKind): boolean => kind === "database" || kind === "database_kill";
+export const isDatabaseFault = (kind: FaultKind): boolean => databaseFaults.has(kind);
+
+const databaseFaults: ReadonlySet<FaultKind> = new Set<FaultKind>(["database", "database_kill", "failover"]);
 
 /** A fault of a node, of the database or of a worker, for printing. */
 type Described = Omit<Fault, "kind"> & { readonly kind: FaultKind | WorkerFaultKind };
@@ -117,4 +120,6 @@ export const faultSpecs: Readonly<Record<FaultKind, FaultSpec>> = {
   pool: { weight: 1, interruptsRuns: true, lasts: ({ leaseMs }) => [[1_000, leaseMs]] },
   database: { weight: 1, interruptsRuns: true, lasts: () => [[500, 5_000]] },
   database_kill: { weight: 1, interruptsRuns: true, lasts: () => [[500, 3_000]] },
+  // Planned, not drawn. The time is that in which the standby gets nothing.
+  failover: { weight: 0, interruptsRuns: true, lasts: () => [[2_000, 4_000]] },
 };

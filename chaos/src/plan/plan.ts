@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Fault, type FaultKind, type Limits, describeFault } from "./fault.js";
+import { type Fault, type FaultKind, type Limits, describeFault, faultSpecs } from "./fault.js";
 import { type DependentJob, planDependents } from "./dependent-job.js";
 import type { PlannedJob } from "./job.js";
 import { planFaults } from "./plan-faults.js";
@@ -15,9 +15,13 @@ export interface PlanRequest {
   readonly limits: Limits;
   /** Null for all kinds. */
   readonly kinds: readonly FaultKind[] | null;
+  /** Whether PostgreSQL fails over to a standby that lags. */
+  readonly failover?: boolean;
   /** How many jobs recur. */
   readonly recurring: number;
 }
+
+const none = { node: null, byMs: null, at: null };
 
 /** Everything that is decided before a run. It depends on the request alone, on every machine. */
 export interface Plan {
@@ -30,7 +34,7 @@ export interface Plan {
   readonly dependents: readonly DependentJob[];
 }
 
-export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanRequest): Plan {
+export function planRun({ seed, nodes, loadMs, limits, kinds, failover = false, recurring }: PlanRequest): Plan {
   const random = new SeededRandom(seed);
   const faults = planFaults(random, { nodes, loadMs, limits, kinds });
   const constraints = planConstraints(random, loadMs);
@@ -40,10 +44,17 @@ export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanR
   const workerFaults =
     kinds === null ? planWorkerFaults(random, { loadMs, workerTimeoutMs: limits.workerTimeoutMs }) : null;
   const dependents = planDependents(random, workload, loadMs);
-  return { faults, workerFaults, constraints, workload, dependents };
+  const all = failover
+    ? [...faults, planFailover(random, { loadMs, limits })].toSorted((a, b) => a.atMs - b.atMs)
+    : faults;
+  return { faults: all, workerFaults, constraints, workload, dependents };
 }
 
-const none = { node: null, byMs: null, at: null };
+/** In the middle of the load: both histories have enough of it. Drawn last, so that the rest of the plan is the same without it. */
+function planFailover(random: SeededRandom, { loadMs, limits }: Pick<PlanRequest, "loadMs" | "limits">): Fault {
+  const [range = [0, 0] as const] = faultSpecs.failover.lasts(limits);
+  return { kind: "failover", ...none, atMs: Math.round(loadMs * 0.45), lastsMs: random.between(...range) };
+}
 
 /** The plan as text. The digest covers all of it, so equal digests mean equal plans. */
 export function planLines({ seed, nodes, loadMs }: PlanRequest, plan: Plan): string[] {

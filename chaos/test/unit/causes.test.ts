@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayExplainRetry, undisturbedMs } from "../../src/judge/causes.js";
+import { mayBeLost, mayExplainRetry, undisturbedMs } from "../../src/judge/causes.js";
 import type { DoneFault } from "../../src/judge/evidence.js";
 
 const fault = (from: number, until: number, kind: DoneFault["kind"] = "kill"): DoneFault => ({
@@ -26,6 +26,19 @@ describe("the cause of a repeated attempt", () => {
   it("a stall of the machine explains a repeated attempt, and a moved clock does not", () => {
     expect(costs(fault(6_000, 7_000, "stall"))).toBe(true);
     expect(costs(fault(6_000, 7_000, "clock"))).toBe(false);
+  });
+});
+
+describe("what a failover may lose", () => {
+  it("only what happened between the cut of the replication and the moment at which the last worker knows of it", () => {
+    const seen = { faults: [fault(5_000, 7_000, "failover"), fault(1_000, 2_000)], aftermathMs: 500 };
+    expect([1_500, 4_999, 5_000, 7_500, 7_501].map((at) => mayBeLost(seen, at))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 });
 

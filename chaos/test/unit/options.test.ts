@@ -13,6 +13,7 @@ describe("the options", () => {
       nodes: 2,
       mutant: null,
       faults: null,
+      failover: false,
       mutantSeeds: null,
       triedMutants: mutantNames,
       json: null,
@@ -25,6 +26,7 @@ describe("the options", () => {
     "--short --seed 9",
     "--short --seed 9 --faults clock,pool",
     "--short --seed 9 --faults none",
+    "--short --seed 9 --failover",
     "--short --seed 9 --mutant lease-by-local-clock",
   ])("the printed options repeat the run of %s", (line) => {
     expect(read(replayArgs(read(line)))).toEqual(read(line));

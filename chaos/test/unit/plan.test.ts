@@ -27,6 +27,15 @@ describe("the plan of a run", () => {
     expect(text(7, begin)).not.toBe(text(8, begin));
   });
 
+  it("a failover is planned once, in the middle of the load, and leaves the rest of the plan as it is", () => {
+    const { faults, ...rest } = planRun({ ...request, failover: true });
+    const { faults: others, ...restWithout } = planRun(request);
+    expect(faults.filter(({ kind }) => kind !== "failover")).toEqual(others.toSorted((a, b) => a.atMs - b.atMs));
+    expect(faults.filter(({ kind }) => kind === "failover")).toMatchObject([{ node: null, atMs: 135_000 }]);
+    expect(rest).toEqual(restWithout);
+    expect(faultKinds).not.toContain("failover");
+  });
+
   it("the digest covers all of a plan, so that equal lines mean equal plans", () => {
     const plan = planRun(request);
     const [first, ...faults] = planLines(request, plan);

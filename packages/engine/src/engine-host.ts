@@ -111,7 +111,7 @@ export class EngineHost {
   }
 }
 
-/** A view whose members are those of the value that `read` returns at each use: for holders that outlive an engine. */
+/** A view whose members are those of the value that `read` returns at each use: for holders that stay when the engine is replaced. */
 export function live<Value extends object>(read: () => Value): Value {
   return new Proxy<Value>(Object.create(null), {
     get: (_, name) => {

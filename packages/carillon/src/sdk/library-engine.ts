@@ -124,7 +124,16 @@ async function startOver(
     const specs = new RunSpecs(() => database.clock.now(), defaultsOf);
     const readJob: RunningEngine["readJob"] = (request, now, current) =>
       normaliseJobRequest(request, { now, defaultsOf, ...(current && { current }) }).spec;
-    return { database, engine, gateway: live(() => host.engine.gateway), stopEngine, specs, readJob, checkTask, close: () => database.close() };
+    return {
+      database,
+      engine,
+      gateway: live(() => host.engine.gateway),
+      stopEngine,
+      specs,
+      readJob,
+      checkTask,
+      close: () => database.close(),
+    };
   } catch (error) {
     await database.close();
     throw error;

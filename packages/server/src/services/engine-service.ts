@@ -1,13 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
-import {
-  type Database,
-  type Engine,
-  type EngineEvent,
-  EngineHost,
-  type EtcdOptions,
-} from "@carillon/engine";
+import { type Database, type Engine, type EngineEvent, EngineHost, type EtcdOptions } from "@carillon/engine";
 import type { Config } from "../config/options.js";
 import { EventHub } from "../events/event-hub.js";
 import { EventRelay } from "../events/event-relay.js";

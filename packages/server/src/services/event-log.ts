@@ -12,9 +12,15 @@ export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEve
     case "database.up":
       return log.info(plain(event), "the database is back");
     case "database.history_left":
-      return log.warn(plain(event), "the database was failed over or restored: this node begins again with empty memory");
+      return log.warn(
+        plain(event),
+        "the database was failed over or restored: this node begins again with empty memory",
+      );
     case "database.server_replaced":
-      return log.error(plain(event), "a server of the database URL was replaced by a failover and runs on: it is refused");
+      return log.error(
+        plain(event),
+        "a server of the database URL was replaced by a failover and runs on: it is refused",
+      );
     case "clock.stepped":
       return log.warn(plain(event), "the clock of the database was changed, or this machine was suspended");
     case "listen.unavailable":

@@ -69,7 +69,7 @@ export class Node implements Service {
     const api = new ApiService(context, {
       engine: present,
       workers: live(() => engine.engine.workerApi),
-      isEngineReady: () => engine.held?.held != null,
+      isEngineReady: () => (engine.held?.held ?? null) !== null,
       database,
       metrics: () => metrics,
       events: events.hub,

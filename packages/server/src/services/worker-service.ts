@@ -37,7 +37,10 @@ export class WorkerService extends HoldingService<Worker> {
     if (config.workerSlots === 0) return null;
     const engine = this.#engine;
     const worker = new Worker({
-      transport: new LocalTransport(live(() => engine.gateway), { namespace: "default", nodeId: () => engine.nodeId }),
+      transport: new LocalTransport(
+        live(() => engine.gateway),
+        { namespace: "default", nodeId: () => engine.nodeId },
+      ),
       tasks: [...builtInTasks(workerTimers), ...this.#executors],
       name: config.nodeName ?? hostname(),
       queues: ["*"],
@@ -151,7 +154,10 @@ export class WebhookService implements Service {
     const post = guardedPost(new AddressRules(config.outboundAllowlist ?? []));
     const { now, onDelivery } = this.#options;
     return new Worker({
-      transport: new LocalTransport(live(() => engine.gateway), { namespace, nodeId: () => engine.nodeId }),
+      transport: new LocalTransport(
+        live(() => engine.gateway),
+        { namespace, nodeId: () => engine.nodeId },
+      ),
       tasks: [webhookSender({ webhooks, callbackSecrets, namespace, post, now, version, onDelivery })],
       name: `${config.nodeName ?? hostname()}/webhooks`,
       queues: [webhookQueue],

@@ -99,9 +99,7 @@ export class Connector implements ConnectionSource {
     const timelineOf = ({ connection }: Candidate): number | null => connection.facts?.history?.timeline ?? null;
     const newest = Math.max(0, ...found.map((one) => timelineOf(one) ?? 0));
     const place = ({ index }: Candidate): number => (index - this.#current + this.#urls.length) % this.#urls.length;
-    return found
-      .filter((one) => (timelineOf(one) ?? newest) === newest)
-      .sort((a, b) => place(a) - place(b))[0];
+    return found.filter((one) => (timelineOf(one) ?? newest) === newest).sort((a, b) => place(a) - place(b))[0];
   }
 
   async #openInTurn(role: ConnectionRole): Promise<Connection> {

@@ -3,7 +3,7 @@ import type { Queryable } from "./queryable.js";
 import type { OnDatabaseEvent } from "./options.js";
 
 /**
- * The history of writes that a server continues. A promoted standby begins a new timeline: whatever the primary had not sent to it is lost,
+ * The history of writes that a server continues. A promoted standby begins a new timeline: what the primary had not sent to it is lost,
  * and the two histories differ from there on.
  */
 export interface ServerHistory {
@@ -31,7 +31,7 @@ export class DatabaseHistory {
   #isSettled = true;
   #settle: SettleHistory | null = null;
   #onLeft: () => void = () => undefined;
-  #onSettled: () => void = () => undefined;
+  #onAdmitting: () => void = () => undefined;
 
   constructor(onEvent: OnDatabaseEvent) {
     this.#onEvent = onEvent;
@@ -53,9 +53,9 @@ export class DatabaseHistory {
   }
 
   /** The work that settles the rows, and a call when calls are admitted again. */
-  settleBy(settle: SettleHistory, onSettled: () => void): void {
+  settleBy(settle: SettleHistory, onAdmitting: () => void): void {
     this.#settle = settle;
-    this.#onSettled = onSettled;
+    this.#onAdmitting = onAdmitting;
   }
 
   /** Throws for a call that began in a history that was left. */
@@ -108,7 +108,7 @@ export class DatabaseHistory {
 
   /** Calls are admitted again. */
   settled(): void {
-    this.#onSettled();
+    this.#onAdmitting();
   }
 
   #remember(server: ServerHistory): ServerHistory {
@@ -124,7 +124,8 @@ export class DatabaseHistory {
 
   #refuse({ timeline }: ServerHistory, host: string): CarillonError {
     const newest = this.#newestTimeline;
-    if (!this.#refused.has(host)) this.#onEvent({ type: "database.server_replaced", host, timeline, newestTimeline: newest });
+    if (!this.#refused.has(host))
+      this.#onEvent({ type: "database.server_replaced", host, timeline, newestTimeline: newest });
     this.#refused.add(host);
     return new CarillonError(
       "database_unavailable",

@@ -132,7 +132,10 @@ class OpenDatabase implements Database {
 
   inHistory(): Database {
     const { generation } = this.history;
-    return new DatabaseInHistory(this, this.callsIn(() => generation));
+    return new DatabaseInHistory(
+      this,
+      this.callsIn(() => generation),
+    );
   }
 
   get state(): DatabaseState {

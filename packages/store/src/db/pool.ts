@@ -123,11 +123,7 @@ export function planConnections(options: ResolvedOptions, { names, history }: Co
   const direct =
     options.directUrl === undefined ? undefined : new Connector(options.directUrl, options, names, history);
   if (options.pool !== undefined)
-    return fromLentPool(
-      new LentPool(options.pool, options, { names, history }),
-      direct,
-      options.pool.options.max,
-    );
+    return fromLentPool(new LentPool(options.pool, options, { names, history }), direct, options.pool.options.max);
   if (options.url === undefined) throw new CarillonError("database_url_invalid", "A database URL is needed.");
   const connector = new Connector(options.url, options, names, history);
   const budget = spendBudget(options.poolSize);

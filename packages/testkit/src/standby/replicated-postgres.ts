@@ -16,6 +16,12 @@ export interface ReplicatedPostgresOptions {
   readonly template?: string;
 }
 
+/** One of the two servers, and its data folder. */
+export interface ServerOfPair {
+  readonly server: EmbeddedPostgres;
+  readonly dataDir: string;
+}
+
 /** The standby may be cut off for as long as a test or a trial lasts: the primary keeps the log that it has not sent. */
 const primarySettings = { wal_keep_size: "2GB" };
 
@@ -31,21 +37,25 @@ export class ReplicatedPostgres {
 
   static async start(options: ReplicatedPostgresOptions): Promise<ReplicatedPostgres> {
     const [primaryDir, standbyDir] = [join(options.parent, "primary"), join(options.parent, "standby")];
-    if (options.template === undefined) await (await startEmbeddedPostgres({ dataDir: primaryDir })).stop();
+    const settings = { ...options.settings, ...primarySettings };
+    // A standby must not have fewer connections than the primary had when it was copied.
+    if (options.template === undefined) await (await startEmbeddedPostgres({ dataDir: primaryDir, settings })).stop();
     else await run("cp", ["-a", options.template, primaryDir]);
     // A copy that wants the same port would get another at random.
     await rm(join(primaryDir, "server.json"), { force: true });
     await run("cp", ["-a", primaryDir, standbyDir]);
     await beStandby(join(standbyDir, "postgres"));
-    const settings = { ...options.settings, ...primarySettings };
     const primary = await startEmbeddedPostgres({ dataDir: primaryDir, settings });
     const replication = await TcpProxy.start(primary.url);
     const { username, password } = new URL(primary.url);
     const conninfo = `host=127.0.0.1 port=${replication.port} user=${username} password=${password}`;
-    const standby = await startEmbeddedPostgres({
-      dataDir: standbyDir,
-      settings: { ...settings, primary_conninfo: conninfo, wal_retrieve_retry_interval: "200ms" },
-    });
+    const following = { ...settings, primary_conninfo: conninfo, wal_retrieve_retry_interval: "200ms" };
+    const standby = await startEmbeddedPostgres({ dataDir: standbyDir, settings: following }).catch(
+      async (error: unknown) => {
+        await Promise.all([replication.close(), primary.stop("immediate")]);
+        throw error;
+      },
+    );
     return new ReplicatedPostgres(options, { primary, standby, replication });
   }
 
@@ -57,6 +67,14 @@ export class ReplicatedPostgres {
     this.#primary = parts.primary;
     this.#standby = parts.standby;
     this.#replication = parts.replication;
+  }
+
+  get primary(): ServerOfPair {
+    return { server: this.#primary, dataDir: join(this.#options.parent, "primary") };
+  }
+
+  get standby(): ServerOfPair {
+    return { server: this.#standby, dataDir: join(this.#options.parent, "standby") };
   }
 
   /** With both hosts. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ReplicatedPostgres } from "@carillon/testkit";
 import { expect, it } from "vitest";
@@ -33,12 +32,12 @@ function batch(round: number): object {
   return { runs };
 }
 
-/** Sends batches until it is told to stop; refused ones are not repeated. */
+/** Sends batches until it is stopped; refused ones are not repeated. */
 function load(urls: readonly string[]): () => Promise<number> {
-  let isOver = false;
+  const over = new AbortController();
   let accepted = 0;
   const sending = (async () => {
-    for (let round = 0; !isOver; round++) {
+    for (let round = 0; !over.signal.aborted; round++) {
       const url = urls[round % urls.length] ?? "";
       const answer = await call(`${url}/v1/runs:batchCreate`, batch(round)).catch(() => null);
       if (answer?.status === 200 || answer?.status === 201) accepted++;
@@ -47,7 +46,7 @@ function load(urls: readonly string[]): () => Promise<number> {
     return accepted;
   })();
   return () => {
-    isOver = true;
+    over.abort();
     return sending;
   };
 }
@@ -62,40 +61,31 @@ function startsTwice(workers: readonly CarillonProcess[]): string[] {
 
 it("after a failover to a standby that lagged, work goes on and no fence is given twice [INV-2] [INV-3] [INV-6] [INV-14]", () =>
   withStandby(async (postgres) => {
-  const nodes = await Promise.all(["a", "b"].map((name) => startServer(postgres.url, [...nodeArgs, "--node-name", name])));
-  const urls = nodes.map(({ url }) => url);
-  const workers = await Promise.all([startWorker(urls, ["--slots", "40"]), startWorker(urls, ["--slots", "40"])]);
-  const stop = load(urls);
-  await Promise.all(workers.map((worker) => worker.line(/^ended /)));
-  await postgres.untilCaughtUp();
+    const nodes = await Promise.all(
+      ["a", "b"].map((name) => startServer(postgres.url, [...nodeArgs, "--node-name", name])),
+    );
+    const urls = nodes.map(({ url }) => url);
+    const workers = await Promise.all([startWorker(urls, ["--slots", "40"]), startWorker(urls, ["--slots", "40"])]);
+    const stop = load(urls);
+    await Promise.all(workers.map((worker) => worker.line(/^ended /)));
+    await postgres.untilCaughtUp();
 
-  await postgres.cutReplication();
-  await sleep(3_000);
-  await postgres.killPrimary();
-  await postgres.promote();
-  const promotedAt = Date.now();
+    await postgres.cutReplication();
+    await sleep(3_000);
+    await postgres.killPrimary();
+    await postgres.promote();
 
-  for (const { url } of nodes)
-    while ((await call(`${url}/readyz`).catch(() => null))?.status !== 200) await sleep(50);
-  console.log("ready after", Date.now() - promotedAt);
-  await sleep(2_000);
-  const accepted = await stop();
-  console.log("accepted", accepted);
-  const cluster = await NodeCluster.start([], { databaseUrl: postgres.standbyUrl });
-  const liveRuns = "select state, count(*)::int from carillon.run group by state";
-  try {
+    for (const { url } of nodes)
+      while ((await call(`${url}/readyz`).catch(() => null))?.status !== 200) await sleep(50);
+    await sleep(2_000);
+    expect(await stop()).toBeGreaterThan(0);
+    const cluster = await NodeCluster.start([], { databaseUrl: postgres.standbyUrl });
+    const liveRuns = "select from carillon.run limit 1";
     await cluster.until("all runs have ended", async () => (await cluster.rows(liveRuns)).length === 0);
-  } catch (error) {
-    console.log(await cluster.rows(liveRuns), await cluster.rows("select count(*), sum(used) from carillon.limit_key"));
-    console.log(startsTwice(workers).length, "starts twice");
-    for (const { process } of nodes) console.log(process.stderr.slice(-3000));
-    throw error;
-  }
-  console.log("drained after", Date.now() - promotedAt);
-  expect(startsTwice(workers)).toEqual([]);
-  expect(await cluster.rows("select sum(used)::int as used from carillon.limit_key")).toEqual([{ used: 0 }]);
-  expect(await cluster.rows("select from carillon.limit_hold")).toEqual([]);
-  expect(await cluster.auditFindings()).toEqual([]);
-  for (const worker of workers) expect((await worker.stop()).code).toBe(0);
-  for (const { process } of nodes) expect((await process.stop()).code).toBe(0);
-}));
+    expect(startsTwice(workers)).toEqual([]);
+    expect(await cluster.rows("select sum(used)::int as used from carillon.limit_key")).toEqual([{ used: 0 }]);
+    expect(await cluster.rows("select from carillon.limit_hold")).toEqual([]);
+    expect(await cluster.auditFindings()).toEqual([]);
+    for (const worker of workers) expect((await worker.stop()).code).toBe(0);
+    for (const { process } of nodes) expect((await process.stop()).code).toBe(0);
+  }));

@@ -20,12 +20,12 @@ async function untilReady(url: string, status = 200): Promise<void> {
 }
 
 const accepted = async (url: string): Promise<boolean> =>
-  (await call(`${url}/v1/runs`, { task: "nobody", payload: null }).catch(() => null))?.status === 201;
+  (await call(`${url}/v1/runs`, { task: "unserved", payload: null }).catch(() => null))?.status === 201;
 
 it("a node that has seen the new primary refuses the old one, also when no other server is left, and says so [INV-3]", async () => {
   const postgres = await ReplicatedPostgres.start({ parent: await scratchDir(), template: await storedDataDir() });
   try {
-    // The old primary is first in the URL: a node that only looks for a server that takes writes would use it.
+    // The old primary is first in the URL: a node that only checked whether a server takes writes would use it.
     const { process, url } = await startServer(postgres.url, args);
     expect(await accepted(url)).toBe(true);
     await postgres.untilCaughtUp();
@@ -41,7 +41,9 @@ it("a node that has seen the new primary refuses the old one, also when no other
     await process.line(/was replaced by a failover and runs on: it is refused/);
     await untilReady(url, 503);
     const { body } = await call(`${url}/readyz`);
-    expect(JSON.stringify(body)).toMatch(/was replaced by a failover: it is on timeline 1, and this node has seen timeline 2/);
+    expect(JSON.stringify(body)).toMatch(
+      /was replaced by a failover: it is on timeline 1, and this node has seen timeline 2/,
+    );
     expect(await accepted(url)).toBe(false);
     expect(await runsAt(postgres.primaryUrl)).toBe(1);
 

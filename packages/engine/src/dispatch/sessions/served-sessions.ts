@@ -132,7 +132,7 @@ export class ServedSessions {
 
   /** The rows of all sessions are gone: the workers register again. */
   loseAll(): void {
-    for (const session of [...this.#served.values()]) this.#lose(session);
+    for (const session of this.#served.values()) this.#lose(session);
   }
 
   #lose(session: WorkerSession): void {
