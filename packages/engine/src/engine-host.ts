@@ -14,6 +14,7 @@ const retryMs: DurationMs = 500;
 export class EngineHost {
   readonly #options: EngineOptions;
   readonly #stopping = new AbortController();
+  readonly #stopped: Promise<void>;
   #engine: Engine | null = null;
   #generation = -1;
   #replacing: Promise<void> | null = null;
@@ -22,6 +23,8 @@ export class EngineHost {
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    const { signal } = this.#stopping;
+    this.#stopped = new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   }
 
   /** Throws database_unavailable while the engine is being replaced. */
@@ -75,7 +78,8 @@ export class EngineHost {
       this.#engine = null;
       await old?.abandon();
       try {
-        await database.waitUntilUp();
+        await Promise.race([database.waitUntilUp(), this.#stopped]);
+        if (this.#stopping.signal.aborted) return;
         await database.clock.tick();
         this.#engine = await this.#startEngine();
       } catch (error) {

@@ -103,7 +103,10 @@ export async function withStandIns(project: Project, text: string): Promise<stri
   let made = text
     .replaceAll(/(?<=PORT=|127\.0\.0\.1:)3000\b/g, String(project.port))
     .replaceAll(/(?:127\.0\.0\.1|localhost|[ab]\.example):8023/g, host)
-    .replaceAll(/postgres:\/\/(?:[^\s'"@]*@)?(?:host|localhost|db\.example)(?::\d+)?\/\w+/g, project.databaseUrl);
+    .replaceAll(
+      /postgres:\/\/(?:[^\s'"@]*@)?(?:host|localhost|db\.example)(?::\d+)?(?:,db2\.example(?::\d+)?)?\/\w+/g,
+      project.databaseUrl,
+    );
   for (const [form, find] of ids) {
     if (form.test(made)) made = made.replaceAll(new RegExp(form, "g"), await find(project.url));
   }

@@ -24,7 +24,7 @@ beforeEach(async () => {
   worker = null;
 });
 afterEach(async () => {
-  await worker?.stop();
+  await worker?.stop(0);
   await host.stop();
   await database.close();
   await drop();
