@@ -16,6 +16,7 @@ export { checkJsonValue } from "./check/read-body.js";
 export { queryInstant } from "./fields.js";
 export { type Json, openApiDocument } from "./openapi/document.js";
 export {
+  type Alias,
   type Answer,
   type AnswerOf,
   type BodyOf,
@@ -73,7 +74,6 @@ export type { Event, EventQuery, EventReset, EventType } from "./resources/event
 export type { Forecast, ForecastQuery } from "./resources/forecast.js";
 export {
   type BatchResult,
-  hasLegacySpelling,
   type JobBatch,
   type JobBatchCreated,
   type JobCreate,
@@ -176,6 +176,23 @@ export {
   type RunSummary,
   type WaitingOn,
 } from "./resources/run.js";
+export {
+  addressRewrites,
+  answerSpellings,
+  bodyHints,
+  type BodySpelling,
+  bodySpellings,
+  historyLength,
+  inOtherSpelling,
+  type JobInOtherSpelling,
+  ownAddress,
+  type PathSpelling,
+  pathSpellings,
+  priorityWords,
+  queryHints,
+  querySpellings,
+} from "./spellings/table.js";
+export { hasOtherSpelling, hintForParameter, jobInOurSpelling, translateQuery } from "./spellings/translate.js";
 export type { TaskInfo, TaskInfoList } from "./resources/task.js";
 export {
   type CallbackSecret,

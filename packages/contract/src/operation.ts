@@ -38,10 +38,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Another address of the same operation, served but not published. */
+/** Another address of the same operation, served but not published. Those of other systems are in spellings/table.ts. */
 export interface Alias {
   readonly path: string;
-  /** Its callers use the field names of another system, which the answer then carries too. */
+  /** Its callers may use the field names of another system, which the answer then carries too. */
   readonly legacySpelling?: true;
 }
 
@@ -80,6 +80,8 @@ export interface Operation {
   readonly body?: TObject;
   /** A missing body counts as an empty object. */
   readonly bodyOptional?: true;
+  /** The member of the body that may stand for the Idempotency-Key header: other systems send it there. */
+  readonly idempotencyField?: string;
   /** Takes If-Match: the call is refused unless the resource has that version. */
   readonly conditional?: true;
   /** The largest body, where it is not the usual one. */

@@ -211,7 +211,7 @@ export {
   type RunEndEvent,
   unknownEventText,
 } from "./event/events.js";
-export { similarWord, slipsBetween } from "./spelling/similar-word.js";
+export { nearestWords, similarWord, slipsBetween } from "./spelling/similar-word.js";
 export { type CallbackAnswer, callbackOutcome, callbackSessionId, callbackTimeoutOutcome } from "./run/assignment.js";
 export { deadlineError, named, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";

@@ -4,45 +4,17 @@ import { keyPattern, limits } from "../bounds.js";
 import type { ExplainUnknown } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { readBatch, soundBody } from "../check/read-body.js";
-import {
-  Count,
-  described,
-  InstantText,
-  NameText,
-  object,
-  OwnerName,
-  type Placed,
-  Text,
-  WholeNumber,
-} from "../fields.js";
+import { Count, described, object, Text } from "../fields.js";
 import { definitionErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
-import { TargetUrl } from "./end-callback.js";
+import { hasOtherSpelling, hintFor, translateBody } from "../spellings/translate.js";
 import { firingRequest, readFiring } from "./firing-policy.js";
 import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
-import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
+import { policyFields, runFields, runPolicy } from "./run-policy.js";
 
-const BoundedText = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
-
-/** Names that other systems have for the same fields: accepted, but never together with the field itself. */
-const legacySpellings = {
-  job_type: Type.Optional(NameText("Other spelling of task", "echo")),
-  schedule_time: Type.Optional(InstantText("Other spelling of schedule.at")),
-  cron_expression: Type.Optional(BoundedText("Other spelling of schedule.cron", limits.cronLength)),
-  cron: Type.Optional(BoundedText("Other spelling of schedule.cron", limits.cronLength)),
-  timezone: Type.Optional(BoundedText("Other spelling of schedule.time_zone", limits.parsedTextLength)),
-  retries: Type.Optional(WholeNumber(0, 9_999, "Attempts after the first: retry.max_attempts - 1")),
-  retry_policy: Type.Optional(RetryPolicySpelling),
-  user_id: Type.Optional(OwnerName("Other spelling of owner")),
-  callback_url: Type.Optional(
-    described(TargetUrl, "Other spelling of callbacks: every end of a run, with its output, is posted there"),
-  ),
-};
-
-/** The fields of a job, without the spellings of other systems. */
 export const jobFields = {
   task: runFields.task,
   payload: runFields.payload,
@@ -63,17 +35,11 @@ export const jobFields = {
   owner: runFields.owner,
 };
 
-export const JobCreate = object(
-  "JobCreate",
-  { ...jobFields, ...legacySpellings },
-  {
-    description: "task (or job_type) is required. Without a schedule the job runs once, immediately.",
-    examples: [{ task: "echo", payload: { hello: "world" } }],
-  },
-);
+export const JobCreate = object("JobCreate", jobFields, {
+  description: "task is required. Without a schedule the job runs once, immediately.",
+  examples: [{ task: "echo", payload: { hello: "world" } }],
+});
 export type JobCreate = Static<typeof JobCreate>;
-
-export const legacyFieldNames: readonly string[] = Object.keys(legacySpellings);
 
 export const JobBatch = object(
   "JobBatch",
@@ -112,7 +78,8 @@ export type JobBatchCreated = Static<typeof JobBatchCreated>;
 export const createJob = {
   method: "POST",
   path: "/v1/jobs",
-  aliases: [{ path: "/jobs" }, { path: "/task", legacySpelling: true }, { path: "/v1/task", legacySpelling: true }],
+  aliases: [{ path: "/jobs", legacySpelling: true }],
+  idempotencyField: "idempotency_key",
   tag: "Jobs",
   client: "jobs.create",
   summary: "Create a job",
@@ -159,20 +126,26 @@ export const defaultPriority = 4;
  */
 export function normaliseJobRequest(body: unknown, context: RequestContext): JobRequest {
   const findings = new Findings();
+  const spec = readJob(translateBody(body, "job", findings), context, findings);
+  return { spec, hasLegacySpelling: hasOtherSpelling(body, "job") };
+}
+
+/** The same for a body in our spelling, with the places where its caller wrote the fields. */
+export function readJob(body: unknown, context: RequestContext, findings: Findings): JobSpec {
   const explainUnknown = explainJobField(findings);
   const sound = soundBody(JobCreate, body, { findings, explainUnknown, example: '{"task": "echo", "payload": {}}' });
   return findings.judge(() => specOf(body, sound, context, findings));
 }
 
-function specOf(body: unknown, given: JobCreate, context: RequestContext, findings: Findings): JobRequest {
-  const sound = withDefaults(given, context.defaultsOf?.(given.task ?? given.job_type ?? ""), findings);
-  const own = readSpellings(sound, findings);
-  if (isObject(body) && !("task" in body || "job_type" in body)) {
+function specOf(body: unknown, given: JobCreate, context: RequestContext, findings: Findings): JobSpec {
+  const sound = withDefaults(given, context.defaultsOf?.(given.task ?? ""), findings);
+  const { task } = sound;
+  if (isObject(body) && !("task" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
   }
   const { now, current, catchupWindowMs } = context;
   const firingFields = readFiring(sound, findings);
-  const schedule = scheduleSpec(own.schedule, {
+  const schedule = scheduleSpec(placedMembers(sound.schedule ?? {}), {
     now,
     findings,
     ...present({ catchupWindowMs: firingFields.catchupWindowMs ?? catchupWindowMs }),
@@ -183,17 +156,16 @@ function specOf(body: unknown, given: JobCreate, context: RequestContext, findin
   const hasPayloadPerRun = schedule?.kind === "manual" || schedule?.kind === "after";
   const payload = hasPayloadPerRun ? null : (context.payload ?? { value: sound.payload ?? null });
   const policy = {
-    ...runPolicy(own, sound, findings, context.refuseTarget),
+    ...runPolicy(sound, findings, context.refuseTarget),
     ...runLimits(sound, payload, findings),
   };
-  if (payload !== null && own.task !== undefined)
-    addPayloadFaults(context.checkPayload, own.task.value, payload.value, findings);
+  if (payload !== null && task !== undefined) addPayloadFaults(context.checkPayload, task, payload.value, findings);
   findings.raise();
-  if (own.task === undefined || schedule === undefined) throw new Error("A fault of the request was not recorded.");
+  if (task === undefined || schedule === undefined) throw new Error("A fault of the request was not recorded.");
   const firing = schedule.kind === "at" ? firingFields : ownFiring(firingFields);
-  const spec: JobSpec = {
+  return {
     ...(sound.key !== undefined && { key: sound.key }),
-    task: own.task.value,
+    task,
     queue: sound.queue ?? defaultQueue,
     priority: sound.priority ?? defaultPriority,
     payload: sound.payload ?? null,
@@ -201,80 +173,8 @@ function specOf(body: unknown, given: JobCreate, context: RequestContext, findin
     policy,
     ...(Object.keys(firing).length > 0 && { firing }),
     labels: sound.labels ?? {},
-    ...(own.owner && { owner: own.owner.value }),
+    ...(sound.owner !== undefined && { owner: sound.owner }),
   };
-  return { spec, hasLegacySpelling: hasLegacySpelling(body) };
-}
-
-/** Whether the caller used names of another system. */
-export function hasLegacySpelling(body: unknown): boolean {
-  return isObject(body) && legacyFieldNames.some((name) => name in body);
-}
-
-/** The fields with more than one spelling, each with the place where the caller wrote it. */
-interface PlacedFields extends PlacedPolicies {
-  readonly task: Placed<string> | undefined;
-  readonly owner: Placed<string> | undefined;
-  readonly schedule: ScheduleDraft;
-}
-
-/** Finds each field under any of its spellings; two spellings of one field at once are refused. */
-function readSpellings(body: JobCreate, findings: Findings): PlacedFields {
-  const one = <Value>(...candidates: readonly (Placed<Value> | undefined)[]): Placed<Value> | undefined => {
-    const [first, second] = candidates.filter((candidate) => candidate !== undefined);
-    if (first !== undefined && second !== undefined) {
-      findings.add(second.pointer, "field_invalid", `Means the same as ${first.pointer}. Send only one of them.`);
-    }
-    return first;
-  };
-  const retry = one<RetryPolicySpelling>(placed(body.retry, "/retry"), placed(body.retry_policy, "/retry_policy"));
-  return {
-    task: one(placed(body.task, "/task"), placed(body.job_type, "/job_type")),
-    owner: one(placed(body.owner, "/owner"), placed(body.user_id, "/user_id")),
-    callbacks: one(
-      placed(body.callbacks, "/callbacks"),
-      placed(body.callback_url === undefined ? undefined : everyEndTo(body.callback_url), "/callback_url"),
-    ),
-    retry,
-    maxAttempts: one(
-      retry && placed(retry.value.max_attempts, `${retry.pointer}/max_attempts`),
-      retry && oneMore(retry.value.max_retries, `${retry.pointer}/max_retries`),
-      oneMore(body.retries, "/retries"),
-    ),
-    schedule: {
-      ...placedMembers(body.schedule ?? {}),
-      ...defined(
-        "cron",
-        one(
-          placed(body.schedule?.cron, "/schedule/cron"),
-          placed(body.cron, "/cron"),
-          placed(body.cron_expression, "/cron_expression"),
-        ),
-      ),
-      ...defined("at", one(placed(body.schedule?.at, "/schedule/at"), placed(body.schedule_time, "/schedule_time"))),
-      ...defined(
-        "time_zone",
-        one(placed(body.schedule?.time_zone, "/schedule/time_zone"), placed(body.timezone, "/timezone")),
-      ),
-    },
-  };
-}
-
-function placed<Value>(value: Value | undefined, pointer: string): Placed<Value> | undefined {
-  return value === undefined ? undefined : { value, pointer };
-}
-
-function everyEndTo(url: string): NonNullable<JobCreate["callbacks"]> {
-  return [{ url, include: ["output", "error"] }];
-}
-
-/** Other systems count retries, which are the attempts after the first. */
-function oneMore(retries: number | undefined, pointer: string): Placed<number> | undefined {
-  return retries === undefined ? undefined : { value: retries + 1, pointer };
-}
-
-function defined<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
-  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]?: Value });
 }
 
 function placedMembers(schedule: ScheduleRequest): ScheduleDraft {
@@ -286,7 +186,7 @@ function placedMembers(schedule: ScheduleRequest): ScheduleDraft {
 const notYet: ReadonlySet<string> = new Set(["dedupe"]);
 
 const setByServer: ReadonlySet<string> = new Set(
-  "created_at description id job_id last_run next_run_at next_run_local pause run state status task_id updated_at version warnings".split(
+  "created_at description history id last_run log_url next_run next_run_at next_run_local next_run_time pause retry_count run state status updated_at version warnings".split(
     " ",
   ),
 );
@@ -297,7 +197,9 @@ const belongsInSchedule: ReadonlySet<string> = new Set(Object.keys(ScheduleReque
 /** Explains why a job does not take a field, where the reason is known. */
 export function explainJobField(findings: Findings): ExplainUnknown {
   return (pointer, parent, name) => {
-    if (parent === "" && notYet.has(name)) {
+    const hint = parent === "" ? hintFor("job", name) : undefined;
+    if (hint !== undefined) findings.add(pointer, "unknown_field", `${name} is not a field. ${hint}`);
+    else if (parent === "" && notYet.has(name)) {
       findings.add(pointer, "not_supported_yet", `This version does not support ${name}. Leave it out.`);
     } else if (parent === "" && setByServer.has(name)) {
       findings.add(pointer, "unknown_field", `The server sets ${name}. Leave it out.`);

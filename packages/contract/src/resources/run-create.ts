@@ -1,8 +1,9 @@
 import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, isObject } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
+import type { ExplainUnknown } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
-import { checkJsonValue, isPlainlySound, readBatch, readBody } from "../check/read-body.js";
+import { checkJsonValue, isPlainlySound, readBatch, soundBody } from "../check/read-body.js";
 import {
   Count,
   described,
@@ -16,10 +17,11 @@ import {
   Text,
 } from "../fields.js";
 import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
+import { hintFor, translateBody } from "../spellings/translate.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, refuseLongPast, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
-import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { policyFields, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
 
 const DedupeRequest = object(
@@ -167,8 +169,11 @@ export const createRuns = {
 } as const satisfies Operation;
 
 /** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */
-export function readRunCreate(body: unknown, context: RequestContext): EnqueueSpec {
-  return readBody(RunCreate, body, (said, findings) => {
+export function readRunCreate(sent: unknown, context: RequestContext): EnqueueSpec {
+  const findings = new Findings();
+  const body = sent === undefined ? {} : translateBody(sent, "run", findings);
+  const said = soundBody(RunCreate, body, { findings, explainUnknown: explainRunField(findings) });
+  return findings.judge(() => {
     const given = withDefaults(said, context.defaultsOf?.(said.task ?? ""), findings);
     if (isObject(body) && !("task" in body)) {
       findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
@@ -177,7 +182,7 @@ export function readRunCreate(body: unknown, context: RequestContext): EnqueueSp
     const runAt = runAtOf(given, context, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
     const policy = {
-      ...runPolicy(placedPolicies(given), given, findings, context.refuseTarget),
+      ...runPolicy(given, findings, context.refuseTarget),
       ...runLimits(given, { value: payload }, findings),
     };
     addPayloadFaults(context.checkPayload, task, payload, findings);
@@ -193,6 +198,15 @@ export function readRunCreate(body: unknown, context: RequestContext): EnqueueSp
       ...(dedupe && { dedupe }),
     };
   });
+}
+
+/** Explains why a run does not take a field, where the reason is known. */
+function explainRunField(findings: Findings): ExplainUnknown {
+  return (pointer, parent, name) => {
+    const hint = parent === "" ? hintFor("run", name) : undefined;
+    if (hint !== undefined) findings.add(pointer, "unknown_field", `${name} is not a field. ${hint}`);
+    return hint !== undefined;
+  };
 }
 
 /** Refuses the JSON text of a payload as `readRunCreate` would: for a run that otherwise equals one that was read. */

@@ -167,7 +167,6 @@ export const listFilters = {
   task: Type.Optional(NameFilter("Only of this task")),
   queue: Type.Optional(NameFilter("Only in this queue")),
   owner: Type.Optional(NameFilter("Only of this owner")),
-  user_id: Type.Optional(NameFilter("Other spelling of owner")),
   label_selector: Type.Optional(
     Type.String({
       minLength: 1,
@@ -296,7 +295,7 @@ const reads = { method: "GET", tag: "Runs", permission: "runs:read", rateClass: 
 export const listRuns = {
   ...reads,
   path: "/v1/runs",
-  aliases: [{ path: "/runs" }, { path: "/job/executions" }, { path: "/v1/job/executions" }],
+  aliases: [{ path: "/runs" }],
   client: "runs.list",
   summary: "List runs, newest first",
   query: RunListQuery,

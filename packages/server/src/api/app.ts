@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { limits } from "@carillon/contract";
+import { limits, ownAddress } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { backfillHandlers, backfillReplays } from "./backfills.js";
@@ -63,6 +63,7 @@ export function createApi(options: ApiOptions): Api {
     genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, options.metrics),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.newRequestId()),
+    rewriteUrl: ({ url = "/" }) => ownAddress(url),
     routerOptions: { maxParamLength, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });

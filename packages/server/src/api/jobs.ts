@@ -1,6 +1,8 @@
 import {
   type BatchResult,
-  hasLegacySpelling,
+  hasOtherSpelling,
+  historyLength,
+  inOtherSpelling,
   type Job,
   type JobDefinition,
   type JobVersion,
@@ -15,6 +17,7 @@ import {
   readResume,
   readRollback,
   refuseOtherKey,
+  type Run,
   slaRequest,
 } from "@carillon/contract";
 import {
@@ -81,11 +84,12 @@ export function jobHandlers(options: ApiOptions) {
       );
       return batchResponse(outcomes, call.requestId);
     },
-    async listJobs({ query, namespace }) {
+    async listJobs({ query, namespace, legacySpelling }) {
+      const toJson = (job: JobView): Job => (legacySpelling ? inOtherSpelling(toJobJson(job)) : toJobJson(job));
       const keys = keysOf(query);
       if (keys !== null) {
         const jobs = await engine.jobs.byKeys(namespace, keys);
-        return ok({ jobs: jobs.map(toJobJson), next_page_token: null });
+        return ok({ jobs: jobs.map(toJson), next_page_token: null });
       }
       const filter = jobFilter(query);
       const list = ["jobs", namespace, filter, ...orderOf(query)];
@@ -93,7 +97,7 @@ export function jobHandlers(options: ApiOptions) {
       const page = await engine.jobs.list(namespace, filter, pageRequest(query, list));
       const total = query.total === undefined ? undefined : await engine.jobs.total(namespace, filter, query.total);
       return ok({
-        jobs: page.rows.map(toJobJson),
+        jobs: page.rows.map(toJson),
         next_page_token: nextPageToken(page, list),
         ...(total !== undefined && { total: { ...total } }),
       });
@@ -153,7 +157,7 @@ export function jobChangeHandlers(options: ApiOptions) {
     async updateJob(call) {
       const edit = readJobPatch(call.body, options);
       const job = await engine.jobs.edit(call.namespace, jobRef(call.params.id), edit, contextOf(call));
-      return responses.shown(job, call);
+      return responses.shown(job, shownTo(call));
     },
     putJob: (call) => put(options, responses, call),
     async deleteJob(call) {
@@ -195,10 +199,15 @@ async function put(options: ApiOptions, responses: JobResponses, call: PutCall):
     refuseOtherKey(spec.key, key);
     return { ...spec, ...(key !== undefined && { key }) };
   };
-  const shownTo = { namespace, legacySpelling: hasLegacySpelling(body) };
-  if ("id" in ref) return responses.shown(await engine.jobs.edit(namespace, ref, define, contextOf(call)), shownTo);
+  if ("id" in ref)
+    return responses.shown(await engine.jobs.edit(namespace, ref, define, contextOf(call)), shownTo(call));
   const { job, created } = await engine.jobs.upsert(namespace, ref.key, define, contextOf(call));
-  return created ? responses.created(job, shownTo) : responses.shown(job, shownTo);
+  return created ? responses.created(job, shownTo(call)) : responses.shown(job, shownTo(call));
+}
+
+/** A caller who uses names of another system, in the address or in the body, gets them back. */
+function shownTo({ namespace, legacySpelling, body }: Call<Operation>): JobResponseOptions {
+  return { namespace, legacySpelling: legacySpelling || hasOtherSpelling(body, "job") };
 }
 
 async function resume({ engine }: ApiOptions, responses: JobResponses, call: ResumeCall): Promise<ApiResponse> {
@@ -280,7 +289,15 @@ export class JobResponses {
 
   async shown(job: JobView, { namespace, legacySpelling, waitingOn = null }: JobResponseOptions): Promise<ApiResponse> {
     const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
-    return okWithVersion(toSingleJobJson(job, { now: this.#now(), legacySpelling, calendars, waitingOn }));
+    const wire = toSingleJobJson(job, { now: this.#now(), calendars, waitingOn });
+    return okWithVersion(legacySpelling ? inOtherSpelling(wire, await this.#history(namespace, job)) : wire);
+  }
+
+  /** The latest runs of a job, newest first. */
+  async #history(namespace: string, { id, lastRun }: JobView): Promise<Run[]> {
+    if (lastRun === null) return [];
+    const { rows } = await this.#engine.runs.list(namespace, { jobId: id }, { pageSize: historyLength });
+    return rows.map((run) => toRunJson(run));
   }
 
   async created(job: JobView, options: JobResponseOptions): Promise<ApiResponse> {
@@ -311,26 +328,21 @@ function toPauseJson({ reason, actor, at, until, missed }: JobPause): NonNullabl
   return { reason, actor, at: timestamp(at), until: timestampOrNull(until), missed };
 }
 
-interface SingleJobOptions extends Required<Pick<JobResponseOptions, "legacySpelling" | "waitingOn">> {
+interface SingleJobOptions extends Required<Pick<JobResponseOptions, "waitingOn">> {
   readonly now: Instant;
   /** The calendars that the job's schedule names. */
   readonly calendars: CalendarSet;
 }
 
 /** A single job: with its warnings, which are too slow for lists, and with the run of a one-off, which saves a second call. */
-function toSingleJobJson(job: JobView, { now, legacySpelling, calendars, waitingOn }: SingleJobOptions): Job {
+function toSingleJobJson(job: JobView, { now, calendars, waitingOn }: SingleJobOptions): Job {
   const wire = toJobJson(job);
   return {
     ...wire,
     warnings: warningsOf(job, calendars, now),
     ...toNeighboursJson(job),
     ...(isOneOff(job) && job.lastRun !== null && { run: toRunJson(job.lastRun, { waitingOn }) }),
-    ...(legacySpelling && { job_id: wire.id, task_id: wire.id, ...logUrl(job) }),
   };
-}
-
-function logUrl({ lastRun }: JobView): Pick<Job, "log_url"> {
-  return lastRun === null ? {} : { log_url: `/v1/runs/${formatId("run", lastRun.id)}/logs` };
 }
 
 /** Only for jobs that depend on others or that others depend on. */

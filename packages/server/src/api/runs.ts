@@ -56,8 +56,11 @@ import { findJob, idOrNotFound, jobRef, withJobId } from "./http/request.js";
 export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
   return handlers({
-    async listRuns({ query, namespace }) {
-      return listRuns(engine, namespace, await withJobId(engine, namespace, query));
+    async listRuns({ query, namespace, legacySpelling }) {
+      // Other systems ask for the executions of a worker to see what it is running now.
+      const isRunningOnly = legacySpelling && query.worker_id !== undefined && query.status === undefined;
+      const asked = isRunningOnly ? { ...query, status: "running" } : query;
+      return listRuns(engine, namespace, await withJobId(engine, namespace, asked));
     },
     async listJobRuns({ params, query, namespace }) {
       const job = await findJob(engine, namespace, params.id);

@@ -5,11 +5,13 @@ import {
   checkJsonValue,
   checkValue,
   Findings,
+  hintForParameter,
   keyPattern,
   limits,
   namespaceNameLength,
   plainNameLength,
   plainNamePattern,
+  translateQuery,
 } from "@carillon/contract";
 import { CarillonError, formatId, type IdPrefix, isObject, namespaceNamePattern, parseId } from "@carillon/core";
 import type { Engine, JobRef, JobView } from "@carillon/engine";
@@ -72,13 +74,18 @@ const noParameters = Type.Object({}, { additionalProperties: false });
 export function readQuery<Schema extends TObject>(schema: Schema | undefined, raw: unknown): Static<Schema> {
   const findings = new Findings("query");
   const expected: TObject = schema ?? noParameters;
-  const given: [string, unknown][] = Object.entries(raw ?? {});
+  const given = translateQuery(Object.entries(raw ?? {}), expected.properties, findings);
   const read = gatherRecords(
     expected,
     given.map(([name, value]) => [name, readParameter(expected, name, value, findings)]),
   );
   checkJsonValue(read, findings);
-  const valid = checkValue(expected, read, { findings });
+  const explainUnknown = (pointer: string, parent: string, name: string): boolean => {
+    const hint = parent === "" ? hintForParameter(name) : undefined;
+    if (hint !== undefined) findings.add(pointer, "unknown_field", `${name} is not a parameter. ${hint}`);
+    return hint !== undefined;
+  };
+  const valid = checkValue(expected, read, { findings, explainUnknown });
   findings.raise();
   return valid as Static<Schema>;
 }

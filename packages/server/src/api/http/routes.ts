@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import {
+  type Alias,
   limits,
   type Operation,
   type OperationId,
   operations,
+  pathSpellings,
   type QuotaClass,
   quotaClassOf,
   takesIdempotencyKey,
 } from "@carillon/contract";
-import { CarillonError, parseTraceParent } from "@carillon/core";
+import { CarillonError, isObject, parseTraceParent } from "@carillon/core";
 import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { withTimeout } from "../../timeout.js";
@@ -26,7 +28,7 @@ import {
   type TracePlace,
   type TracingPort,
 } from "./handler.js";
-import { toProblem } from "./errors.js";
+import { refused, toProblem } from "./errors.js";
 import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
 
 declare module "fastify" {
@@ -75,7 +77,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
     const handler = byId[id];
     if (handler === undefined) throw new Error(`The operation ${id} has no handler.`);
     const respond = responder(id as OperationId, operation, handler, options);
-    for (const { path, legacySpelling = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
+    for (const { path, legacySpelling = false } of addressesOf(operation)) {
       const url = routePath(path);
       const address = addresses.get(url) ?? { url, operationPath: operation.path, methods: [] };
       address.methods.push(operation.method);
@@ -102,6 +104,22 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
     }
   }
   for (const address of addresses.values()) serveOtherMethods(app, address);
+}
+
+/** Every address of an operation: its own, shorter ones, and those of other systems, each also with the version before it. */
+function addressesOf({ method, path, aliases = [] }: Operation): readonly Alias[] {
+  const theirs = pathSpellings
+    .filter((row) => row.method === method && row.ours === path)
+    .flatMap((row) => [row.theirs, `/v1${row.theirs}`].map((url) => ({ path: url, ...legacyIf(row.namesInAnswer) })));
+  return uniqueByPath([{ path }, ...aliases, ...theirs]);
+}
+
+function legacyIf(isLegacy = false): Pick<Alias, "legacySpelling"> {
+  return isLegacy ? { legacySpelling: true } : {};
+}
+
+function uniqueByPath(addresses: readonly Alias[]): Alias[] {
+  return [...new Map([...addresses].toReversed().map((one) => [one.path, one])).values()].toReversed();
 }
 
 /** Event streams have a limit of their own, and probes have none. */
@@ -199,15 +217,32 @@ function responder(
 ): Respond {
   if (!takesIdempotencyKey(operation)) return handler;
   return (call, request) => {
-    const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+    const { key, body } = keyAndBody(operation, call, request);
     if (key === undefined) return handler(call);
     const onLost = (error: unknown): void =>
       request.log.warn(
         { err: error },
         "the response to a call with an Idempotency-Key was not stored; a repeated call rebuilds it",
       );
-    return respondOnce({ keys, operation, handler, replay: replays[id], onLost }, key, call);
+    return respondOnce({ keys, operation, handler, replay: replays[id], onLost }, key, { ...call, body });
   };
+}
+
+/** The key of a call, from its header or from the member of the body that may stand for it, and the body without that member. */
+function keyAndBody(
+  { idempotencyField: field }: Operation,
+  { body }: Call<Operation>,
+  { headers }: FastifyRequest,
+): { readonly key: string | undefined; readonly body: unknown } {
+  const key = idempotencyKeyOf(headers["idempotency-key"]);
+  if (field === undefined || !isObject(body) || !Object.hasOwn(body, field)) return { key, body };
+  const { [field]: inBody, ...rest } = body;
+  if (typeof inBody !== "string") throw refused(`/${field}`, "field_invalid", "Must be a string.");
+  if (key !== undefined && key !== inBody) {
+    const detail = "Means the same as the header Idempotency-Key, which has another value. Send only one of them.";
+    throw refused(`/${field}`, "field_invalid", detail);
+  }
+  return { key: key ?? idempotencyKeyOf(inBody), body: rest };
 }
 
 interface KeyedOptions {
