@@ -10,7 +10,7 @@ export {
 export { ApiError, type ApiErrorCode, problemError, ServerUnreachable } from "./errors.js";
 export type { EventCalls, EventNews, FollowOptions } from "./events.js";
 export type { CallOptions, ClientOptions } from "./transport.js";
-export type { Job, JobCreate, RetryRequest, Run, RunCreate, TaskDefaults } from "@carillon/contract";
+export type { Job, JobCreate, RetryRequest, Run, RunBatchCreated, RunCreate, TaskDefaults } from "@carillon/contract";
 export type {
   StateRequest,
   WorkerHeartbeatAnswer,

@@ -53,6 +53,7 @@ export {
   deadlineOf,
   type Guarantee,
   guarantees,
+  parentOf,
   retryOf,
   type RunPolicy,
   timeoutOf,

@@ -23,6 +23,7 @@ export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/execute
 export type {
   Callback,
   Checkpoint,
+  CreatedRun,
   OnceOptions,
   PreviousSuccess,
   Task,
@@ -32,19 +33,16 @@ export type {
   UpstreamRun,
 } from "./runtime/task.js";
 export { wait, type WorkerTimers, workerTimers } from "./runtime/timers.js";
-export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
-export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
 export type {
-  AppWorker,
-  Enqueued,
-  EnqueueItem,
-  EnqueueOptions,
-  Producer,
-  Scheduled,
-  ScheduleOptions,
-  TaskReference,
-  WorkerSettings,
-} from "./sdk/app.js";
+  CreateRuns,
+  ParentRun,
+  Registration,
+  StartedRun,
+  Transport,
+  TransportEvents,
+} from "./runtime/transport.js";
+export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
+export type { AppWorker, Producer, Scheduled, ScheduleOptions, WorkerSettings } from "./sdk/app.js";
 export { carillon, RemoteApp, serverFromEnvironment } from "./sdk/carillon.js";
 export { jobRequest, payloadJson, runRequest, wireDefaults } from "./sdk/requests.js";
 export { LogThrottle } from "./sdk/stderr-reporter.js";
@@ -52,6 +50,12 @@ export {
   type BatchItem,
   type BreakerOptions,
   type CallbackOptions,
+  type ChildItem,
+  type ChildOptions,
+  type Enqueued,
+  type EnqueueItem,
+  type EnqueueOptions,
+  type HandlerContext,
   type RetryOptions,
   type RunDefaults,
   type StandardSchema,
@@ -59,6 +63,7 @@ export {
   type TaskDefinition,
   type TaskInput,
   type TaskOutput,
+  type TaskReference,
 } from "./sdk/task.js";
 export { WorkerGroup, type WorkerGroupOptions } from "./sdk/worker-group.js";
 export { workerTask } from "./sdk/worker-task.js";

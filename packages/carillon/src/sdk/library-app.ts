@@ -1,7 +1,8 @@
 import { CarillonError, type EnqueueSpec, type Instant, formatId, runEndEvents, systemTimers } from "@carillon/core";
-import type { Engine, TransactionQuery } from "@carillon/engine";
+import type { Engine, EnqueuedRun, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
+  type CreateRuns,
   type EnqueueItem,
   type EnqueueOptions,
   type Enqueued,
@@ -31,6 +32,11 @@ export interface TransactionOptions {
   readonly tx?: TransactionQuery;
   /** Whether workers are notified at the commit; otherwise their next poll finds the run, within about a second. */
   readonly notify?: boolean;
+}
+
+function toEnqueued(one: EnqueuedRun): Enqueued {
+  if ("error" in one) throw one.error;
+  return { id: formatId("run", one.id), isNew: one.isNew };
 }
 
 /** The engine inside the user's own process, over their own PostgreSQL. It starts with the first call. */
@@ -78,10 +84,7 @@ export class LibraryApp implements Producer {
       read.push(spec instanceof Promise ? await spec : spec);
     }
     const enqueued = await enqueueTraced("active", read, (runs) => engine.enqueuer.enqueueMany(this.#namespace, runs));
-    return enqueued.map((one) => {
-      if ("error" in one) throw one.error;
-      return { id: formatId("run", one.id), isNew: one.isNew };
-    });
+    return enqueued.map(toEnqueued);
   }
 
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
@@ -111,7 +114,7 @@ export class LibraryApp implements Producer {
         const { engine, checkTask } = await this.#start();
         settings.tasks.forEach(checkTask);
         const place = { namespace: this.#namespace, nodeId: () => engine.nodeId };
-        return () => new LocalTransport(engine.gateway, place);
+        return () => new LocalTransport(engine.gateway, place, this.#createRuns);
       },
       onEvent: this.#emit,
       stopAll: () => this.stop(),
@@ -119,6 +122,15 @@ export class LibraryApp implements Producer {
     this.#workers.push(worker);
     return worker;
   }
+
+  /** For handlers: runs in the namespace and the trace of their own run. */
+  readonly #createRuns: CreateRuns = async ({ namespace = this.#namespace, ...trace }, requests) => {
+    const { engine, readRun } = await this.#start();
+    const specs = requests.map((request) => readRun(request, namespace));
+    const parent = { traceparent: trace.traceparent, tracestate: trace.tracestate };
+    const stored = await enqueueTraced(parent, specs, (runs) => engine.enqueuer.enqueueMany(namespace, runs));
+    return stored.map(toEnqueued);
+  };
 
   /** Runs the due runs of these tasks, and the runs that they enqueue, until none is left; returns how many ended. */
   async runOnce(settings: WorkerSettings): Promise<number> {

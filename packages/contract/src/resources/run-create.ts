@@ -1,4 +1,4 @@
-import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, isObject } from "@carillon/core";
+import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, isObject, parseId } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
 import type { ExplainUnknown } from "../check/check-value.js";
@@ -64,6 +64,13 @@ export const RunCreate = object(
     searchable: runFields.searchable,
     owner: runFields.owner,
     dedupe: Type.Optional(DedupeRequest),
+    parent_id: Type.Optional(
+      Type.String({
+        maxLength: limits.nameLength,
+        description: "The run whose handler creates this one",
+        examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"],
+      }),
+    ),
   },
   {
     description: "task is required.",
@@ -149,6 +156,7 @@ export const createRun = {
     "address_refused",
     "run_duplicate",
     "dedupe_busy",
+    "id_invalid",
     ...storeErrors,
   ],
 } as const satisfies Operation;
@@ -184,6 +192,7 @@ export function readRunCreate(sent: unknown, context: RequestContext): EnqueueSp
     const policy = {
       ...runPolicy(given, findings, context.refuseTarget),
       ...runLimits(given, { value: payload }, findings),
+      ...parentOf(given, findings),
     };
     addPayloadFaults(context.checkPayload, task, payload, findings);
     return {
@@ -198,6 +207,11 @@ export function readRunCreate(sent: unknown, context: RequestContext): EnqueueSp
       ...(dedupe && { dedupe }),
     };
   });
+}
+
+function parentOf({ parent_id: text }: RunCreate, findings: Findings): { readonly parent?: string } {
+  const parent = text === undefined ? undefined : findings.attempt("/parent_id", () => parseId("run", text));
+  return parent === undefined ? {} : { parent };
 }
 
 /** Explains why a run does not take a field, where the reason is known. */

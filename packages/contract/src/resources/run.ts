@@ -146,6 +146,7 @@ export const Run = object("Run", {
   }),
   labels: Type.Record(Type.String(), Type.String()),
   owner: nullable(Type.String()),
+  parent_id: nullable(Text("The run whose handler created it")),
   trace_id: nullable(Text("The trace of the call that created it, by W3C Trace Context")),
 });
 export type Run = Static<typeof Run>;

@@ -23,6 +23,7 @@ import {
   formatId,
   isFinal,
   latenessOf,
+  parentOf,
   parseDuration,
   parseTraceParent,
   type RunError,
@@ -301,6 +302,7 @@ interface RunFacts {
 }
 
 export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: RunFacts = {}): Run {
+  const parentId = parentOf(run.policy);
   return {
     ...toRunSummaryJson(run),
     job_id: shownJobId(run),
@@ -322,6 +324,7 @@ export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null }: 
     attempts: run.attempts.map(toAttemptJson),
     labels: { ...run.labels },
     owner: run.owner,
+    parent_id: parentId === null ? null : formatId("run", parentId),
     trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
   };
 }
