@@ -158,6 +158,8 @@ export {
   type RunBatchResult,
   type RunCreate,
   type RunCreated,
+  type RunImportLine,
+  type RunImportSummary,
 } from "./resources/run-create.js";
 export type { RunLog, RunLogLine, RunLogQuery } from "./resources/run-log.js";
 export { type Retry, type RetryRequest, slaRequest } from "./resources/run-policy.js";

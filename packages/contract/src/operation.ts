@@ -88,6 +88,8 @@ export interface Operation {
   readonly bodyBytes?: number;
   /** The answer may take long, so the call ends when its caller disconnects. */
   readonly waits?: true;
+  /** The body is a stream of lines, each a JSON value by this schema, and the answer a stream of results: neither is held in memory. */
+  readonly lines?: TSchema;
   /** The answer is an endless stream of events; Last-Event-ID says after which event to continue. */
   readonly streams?: true;
   readonly answers: Readonly<Record<number, Answer>>;
@@ -106,9 +108,9 @@ export type AnswerOf<Op extends Operation> = {
     : void;
 }[keyof Op["answers"]];
 
-/** Whether the call takes an Idempotency-Key: every POST, except by workers, whose fences make it needless. */
-export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
-  return method === "POST" && (rateClass === "write" || rateClass === "bulk");
+/** Whether the call takes an Idempotency-Key: every POST, except by workers, whose fences make it needless, and streams. */
+export function takesIdempotencyKey({ method, rateClass, lines }: Operation): boolean {
+  return method === "POST" && lines === undefined && (rateClass === "write" || rateClass === "bulk");
 }
 
 /**

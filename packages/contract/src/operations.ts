@@ -41,7 +41,7 @@ import {
   resumeQueue,
   updateQueue,
 } from "./resources/queue.js";
-import { createRun, createRuns } from "./resources/run-create.js";
+import { createRun, createRuns, importRuns } from "./resources/run-create.js";
 import { listRunLogs } from "./resources/run-log.js";
 import { replayRun, retryRun } from "./resources/run-retry.js";
 import {
@@ -105,6 +105,7 @@ export const operations = {
   getForecast,
   createRun,
   createRuns,
+  importRuns,
   listRuns,
   getRun,
   listRunLogs,

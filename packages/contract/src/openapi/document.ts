@@ -38,7 +38,7 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
 }
 
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
-  const { body, description, bodyOptional = false, conditional = false, streams = false } = operation;
+  const { body, description, bodyOptional = false, conditional = false, streams = false, lines } = operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -56,6 +56,13 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     ],
     ...(body !== undefined && {
       requestBody: { required: !bodyOptional, content: { "application/json": { schema: components.reference(body) } } },
+    }),
+    ...(lines !== undefined && {
+      requestBody: {
+        required: true,
+        description: "One on each line",
+        content: { "application/x-ndjson": { schema: components.reference(lines) } },
+      },
     }),
     responses: responses(operation, components),
   };

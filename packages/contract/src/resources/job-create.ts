@@ -211,5 +211,10 @@ export function explainJobField(findings: Findings): ExplainUnknown {
 }
 
 export function readJobBatch(body: unknown): readonly unknown[] {
-  return readBatch(body, "jobs", '{"jobs": [{"task": "echo"}]}');
+  return readBatch(body, {
+    name: "jobs",
+    example: '{"jobs": [{"task": "echo"}]}',
+    maxItems: limits.batch,
+    more: "Send several calls.",
+  });
 }

@@ -5,6 +5,7 @@ import type { ExplainUnknown } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue, isPlainlySound, readBatch, soundBody } from "../check/read-body.js";
 import {
+  closed,
   Count,
   described,
   DurationText,
@@ -16,7 +17,7 @@ import {
   stringEnum,
   Text,
 } from "../fields.js";
-import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
+import { bodyErrors, type Operation, queryErrors, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import { hintFor, translateBody } from "../spellings/translate.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, refuseLongPast, type RequestContext, withDefaults } from "./request-context.js";
@@ -89,9 +90,11 @@ export type RunCreated = Static<typeof RunCreated>;
 
 export const RunBatch = object(
   "RunBatch",
-  { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each like the body that creates one run" }) },
   {
-    description: `Up to ${limits.batch} runs. Each is stored or refused by itself`,
+    runs: Type.Array(RunCreate, { maxItems: limits.runBatch, description: "Each like the body that creates one run" }),
+  },
+  {
+    description: `Up to ${limits.runBatch} runs. Each is stored or refused by itself`,
     examples: [
       {
         runs: [
@@ -173,7 +176,74 @@ export const createRuns = {
   permission: "runs:write",
   rateClass: "bulk",
   body: RunBatch,
+  bodyBytes: limits.runBatchBytes,
   ...singleAnswer(RunBatchCreated, "The result for each item", writeErrors),
+} as const satisfies Operation;
+
+const RunImportLine = object(
+  "RunImportLine",
+  {
+    line: Count("The number of the line, from 1"),
+    id: Type.Optional(Text("The id of the new run, or of the existing run with the same dedupe key")),
+    is_new: Flag("Whether this call created the run"),
+    problem: Type.Optional(described(Problem, "Why no run was stored")),
+  },
+  { description: "The result of one line: id and is_new, or problem" },
+);
+export type RunImportLine = Static<typeof RunImportLine>;
+
+const RunImportSummary = object(
+  "RunImportSummary",
+  {
+    done: Type.Boolean({ description: "Whether every line was read" }),
+    lines: Count("Lines with a result"),
+    created: Count("Created runs"),
+    duplicates: Count("Lines for which a run existed already"),
+    refused: Count("Refused lines"),
+    stopped_at: Type.Optional(
+      Count("The line at which the import stopped. Continue with it, or with the next if it was refused"),
+    ),
+    problem: Type.Optional(described(Problem, "Why the server stopped, where that was not a refused line")),
+  },
+  { description: "The last line" },
+);
+export type RunImportSummary = Static<typeof RunImportSummary>;
+
+export const importRuns = {
+  method: "POST",
+  path: "/v1/runs:import",
+  aliases: [{ path: "/runs:import" }],
+  tag: "Runs",
+  summary: "Create any number of runs from a stream of lines",
+  description:
+    "Each line of the body is a run as JSON, of at most 1 MiB. The answer has one line for each, while the body is still being sent, " +
+    "so read it meanwhile; its last line is a summary. Runs are durable when their result is sent. A faulty line stops no other, unless " +
+    "on_error is stop. Blank lines only count. With dedupe keys an import can be repeated from any line. Any content type is accepted.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  query: closed({
+    on_error: Type.Optional(
+      stringEnum(["continue", "stop"], {
+        description:
+          "What a refused line does to the lines after it; continue by default. With stop, lines that were stored together with it may follow",
+      }),
+    ),
+    results: Type.Optional(
+      stringEnum(["all", "refused"], {
+        description: "Which lines get a result; all by default. The summary counts all of them",
+      }),
+    ),
+  }),
+  lines: RunCreate,
+  waits: true,
+  answers: {
+    200: {
+      description: "One result on each line, then a summary",
+      schema: Type.Union([RunImportLine, RunImportSummary]),
+      contentType: "application/x-ndjson",
+    },
+  },
+  errors: [...queryErrors, "unsupported_media_type", ...storeErrors],
 } as const satisfies Operation;
 
 /** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */
@@ -253,5 +323,10 @@ function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["de
 }
 
 export function readRunBatch(body: unknown): readonly unknown[] {
-  return readBatch(body, "runs", '{"runs": [{"task": "echo"}]}');
+  return readBatch(body, {
+    name: "runs",
+    example: '{"runs": [{"task": "echo"}]}',
+    maxItems: limits.runBatch,
+    more: "Send several calls, or stream any number of runs, one on each line, to POST /v1/runs:import.",
+  });
 }

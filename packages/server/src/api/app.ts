@@ -23,7 +23,7 @@ import { docsStyle } from "./http/docs-page.js";
 import { answerBrokenRequest, noSuchAddress, problemType, toProblem } from "./http/errors.js";
 import { type ApiMetrics, type ApiOptions, type Handlers, noTracing, type Replays } from "./http/handler.js";
 import { registerOperations } from "./http/routes.js";
-import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
+import { acceptJsonBodies, limitBodyTime, requestIdHeader, requestIdOf } from "./http/request.js";
 import { jobChangeHandlers, jobHandlers, jobHistoryHandlers, jobReplays } from "./jobs.js";
 import { limitHandlers } from "./limits.js";
 import { clusterHandlers, metaHandlers } from "./meta.js";
@@ -31,6 +31,7 @@ import { namespaceHandlers } from "./namespaces.js";
 import { operationHandlers, operationReplays } from "./operations.js";
 import { queueHandlers } from "./queues.js";
 import { runHistoryHandlers, runLogHandlers } from "./run-history.js";
+import { runImportHandlers } from "./run-import.js";
 import { callbackHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
 import { jobPreviewHandlers } from "./schedules.js";
 import { webhookHandlers } from "./webhooks.js";
@@ -57,7 +58,8 @@ export function createApi(options: ApiOptions): Api {
     // A hook below writes one line for each call, with its outcome.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: limits.bodyBytes,
-    requestTimeout: requestTimeoutMs,
+    // A stream of lines may last longer: the limit of other bodies is in limitBodyTime, of headers in Node's headersTimeout.
+    requestTimeout: 0,
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
@@ -93,6 +95,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobHistoryHandlers(options),
     ...jobPreviewHandlers(options),
     ...runHandlers(options),
+    ...runImportHandlers(options),
     ...runChangeHandlers(options),
     ...runHistoryHandlers(options),
     ...runLogHandlers(options),
@@ -138,6 +141,7 @@ function addHooks(app: FastifyInstance, options: ApiOptions): void {
   const admission = new Admission(admissionLimits(budget));
   metrics.watchAdmission(admission.load);
   app.decorateRequest("ticket", null);
+  limitBodyTime(app, requestTimeoutMs);
   let isClosing = false;
   const connections = new IdleConnections(app.server);
   app.addHook("preClose", async () => {

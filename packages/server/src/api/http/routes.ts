@@ -39,6 +39,8 @@ declare module "fastify" {
     readonly probe?: boolean;
     /** A missing body is allowed. */
     readonly mayBeEmpty?: boolean;
+    /** The body is a stream, which the handler reads. */
+    readonly takesLines?: boolean;
     /** The budget of its calls; left out: none. */
     readonly budget?: BudgetName;
     /** The quota of its calls; null or left out: none. */
@@ -72,6 +74,8 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
   const addresses = new Map<string, Address>();
   const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
   // Each handler takes exactly the calls of its own operation, which the types of a loop cannot express.
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
   const byId = handlers as unknown as Readonly<Record<string, Handler<Operation>>>;
   for (const [id, operation] of declared) {
     const handler = byId[id];
@@ -90,12 +94,13 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           probe: operation.rateClass === "none",
           quota: quotaClassOf(operation),
           ...budgetOf(operation),
+          takesLines: operation.lines !== undefined,
           mayBeEmpty: operation.body === undefined || operation.bodyOptional === true,
         },
         ...(operation.bodyBytes !== undefined && { bodyLimit: operation.bodyBytes }),
         handler: async (request, reply) => {
           const call = callOf(operation, request, namespace, legacySpelling);
-          const signal = operation.waits === true ? disconnectSignal(reply) : undefined;
+          const signal = endSignal(operation, reply, closing.signal);
           const waitingCall = signal === undefined ? call : { ...call, signal };
           const work = holdTicket(request.ticket, () => traced({ operation, request, tracing, respond }, waitingCall));
           return send(reply, await (hasTimeLimit(operation) ? withTimeout(maxCallMs, work, refuseSlowCall) : work));
@@ -123,8 +128,8 @@ function uniqueByPath(addresses: readonly Alias[]): Alias[] {
 }
 
 /** Event streams have a limit of their own, and probes have none. */
-function budgetOf({ rateClass, streams, waits }: Operation): { budget?: BudgetName; mayWait?: boolean } {
-  if (rateClass === "none" || streams === true) return {};
+function budgetOf({ rateClass, streams, lines, waits }: Operation): { budget?: BudgetName; mayWait?: boolean } {
+  if (rateClass === "none" || streams === true || lines !== undefined) return {};
   if (rateClass === "worker") return { budget: "workers" };
   return { budget: "calls", mayWait: waits === true };
 }
@@ -327,7 +332,7 @@ function callOf(
   // Probes ignore unknown parameters: load balancers add parameters of their own.
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
   const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
-  if (operation.body === undefined) refuseBody(request.body);
+  if (operation.body === undefined && operation.lines === undefined) refuseBody(request.body);
   return {
     params: request.params as Call<Operation>["params"],
     query,
@@ -344,6 +349,13 @@ function callOf(
 function lastEventIdOf({ headers }: FastifyRequest): { lastEventId?: string } {
   const id = headers["last-event-id"];
   return typeof id === "string" ? { lastEventId: id } : {};
+}
+
+/** Ends a waiting call when its caller disconnects, and a stream of lines also when the node shuts down. */
+function endSignal({ waits, lines }: Operation, reply: FastifyReply, closing: AbortSignal): AbortSignal | undefined {
+  if (waits !== true) return undefined;
+  const disconnected = disconnectSignal(reply);
+  return lines === undefined ? disconnected : AbortSignal.any([disconnected, closing]);
 }
 
 /** Aborted when the connection closes before the response was sent. */
