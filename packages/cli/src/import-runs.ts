@@ -9,6 +9,7 @@ import { ExitCode, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { printThing, renderFields } from "./output.js";
 import { ProgressLine, progressBar } from "./progress-line.js";
+import { printNoUndo } from "./undo.js";
 
 const maxLines = 1_000;
 /** Below the size of a request, which also has the envelope. */
@@ -41,6 +42,11 @@ export async function importRuns({
   const result = await importer.run(await openLines(io, path));
   await printThing(io, invocation, result, (one) =>
     renderFields(Object.entries(one).map(([name, count]) => [name, count] as const)),
+  );
+  printNoUndo(
+    io,
+    `${result.created} created`,
+    "cancel runs with carillon run bulk cancel, by their ids or by a filter",
   );
   return result.refused === 0 ? ExitCode.ok : ExitCode.usage;
 }

@@ -35,18 +35,16 @@ describe("run import", () => {
     const file = await fileOf(Array.from({ length: 2_500 }, () => '{"task":"echo"}'));
     expect(await runCli(["run", "import", file, "--json"], io)).toBe(0);
     expect(calls.map(({ body }) => (body as { runs: object[] }).runs.length)).toEqual([1_000, 1_000, 500]);
-    expect(JSON.parse(io.stdoutText())).toEqual({ lines: 2_500, created: 2_500, duplicates: 0, refused: 0 });
+    expect(JSON.parse(io.written())).toEqual({ lines: 2_500, created: 2_500, duplicates: 0, refused: 0 });
   });
 
   it("names faulty lines by their numbers, sends the others, and ends with 2", async () => {
     server();
-    const io = fakeIo({ env });
-    io.stdin.push('{"task":"echo"}\n\n{"task":\n{"task":"bad"}\n{"task":"echo"}\n');
-    io.stdin.push(null);
+    const io = fakeIo({ env, stdin: ['{"task":"echo"}\n\n{"task":\n{"task":"bad"}\n{"task":"echo"}\n'] });
     expect(await runCli(["run", "import", "-", "--json"], io)).toBe(2);
-    expect(io.stderrText()).toContain("carillon: line 3: not valid JSON");
-    expect(io.stderrText()).toContain("carillon: line 4: task is wrong");
-    expect(JSON.parse(io.stdoutText())).toEqual({ lines: 4, created: 2, duplicates: 0, refused: 2 });
+    expect(io.said.join("\n")).toContain("carillon: line 3: not valid JSON");
+    expect(io.said.join("\n")).toContain("carillon: line 4: task is wrong");
+    expect(JSON.parse(io.written())).toEqual({ lines: 4, created: 2, duplicates: 0, refused: 2 });
   });
 
   it("takes no further lines after a refused one, if asked to", async () => {
@@ -66,12 +64,12 @@ describe("run import", () => {
     const io = fakeIo({ env });
     const file = await fileOf(Array.from({ length: 1_500 }, () => '{"task":"echo"}'));
     expect(await runCli(["run", "import", file], io)).toBe(2);
-    expect(io.stderrText()).toContain("stopped before line 1001; the lines before it are done");
+    expect(io.said.join("\n")).toContain("stopped before line 1001; the lines before it are done");
   });
 
   it("refuses a file that does not exist", async () => {
     const io = fakeIo({ env });
     expect(await runCli(["run", "import", "none.ndjson"], io)).toBe(2);
-    expect(io.stderrText()).toContain("ENOENT");
+    expect(io.said.join("\n")).toContain("ENOENT");
   });
 });

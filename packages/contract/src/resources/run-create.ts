@@ -243,7 +243,7 @@ export const importRuns = {
       contentType: "application/x-ndjson",
     },
   },
-  errors: [...queryErrors, "unsupported_media_type", ...storeErrors],
+  errors: [...queryErrors, "json_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 /** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */

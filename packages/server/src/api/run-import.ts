@@ -18,6 +18,8 @@ export function runImportHandlers(options: ApiOptions) {
   let open = 0;
   return handlers({
     async importRuns(call) {
+      if (call.body === undefined)
+        throw new CarillonError("json_invalid", "The body is empty. Send one run as JSON on each line.");
       if (open >= maxImports) {
         throw new CarillonError("overloaded", `This node has ${maxImports} imports in progress. Try again later.`);
       }

@@ -142,6 +142,11 @@ describe("an import of runs", () => {
     expect((await importAll(line({ task: "x" }), "?on_err=stop"))[0]).toMatchObject({ code: "unknown_field" });
   });
 
+  it("refuses a call without a body", async () => {
+    const response = await api.call({ method: "POST", url: "/v1/runs:import" });
+    expect([response.statusCode, response.json<Problem>().code]).toEqual([400, "json_invalid"]);
+  });
+
   it("stops at a shutdown and names the line to continue with", async () => {
     const own = await realApi();
     await own.app.listen({ host: "127.0.0.1", port: 0 });
