@@ -18,8 +18,7 @@ export function runImportHandlers(options: ApiOptions) {
   let open = 0;
   return handlers({
     async importRuns(call) {
-      if (call.body === undefined)
-        throw new CarillonError("json_invalid", "The body is empty. Send one run as JSON on each line.");
+      if (call.body === undefined) throw emptyBody();
       if (open >= maxImports) {
         throw new CarillonError("overloaded", `This node has ${maxImports} imports in progress. Try again later.`);
       }
@@ -73,6 +72,7 @@ async function* importLines(options: ApiOptions, call: ImportCall, onEnd: () => 
       next = (group.at(-1)?.number ?? next) + 1;
       if (text !== "") yield text;
     }
+    if (summary.lines === 0 && signal?.aborted !== true) throw emptyBody();
     yield lastLine(summary, signal?.aborted === true ? stopped(next, shuttingDown()) : {});
   } finally {
     onEnd();
@@ -82,6 +82,9 @@ async function* importLines(options: ApiOptions, call: ImportCall, onEnd: () => 
     return { stopped_at: line, problem: toProblem(error, call.requestId).body };
   }
 }
+
+const emptyBody = (): CarillonError =>
+  new CarillonError("json_invalid", "The body is empty. Send one run as JSON on each line.");
 
 const shuttingDown = (): CarillonError =>
   new CarillonError("shutting_down", "This node is shutting down. Continue at another node from this line.");

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
+import { Socket } from "node:net";
 import {
   anyNamePattern,
   checkJsonValue,
@@ -62,7 +63,8 @@ function acceptLines(app: FastifyInstance): void {
   });
   app.addContentTypeParser(linesType, (request, body, done) => {
     if (request.routeOptions.config.takesLines !== true) return done(unsupportedType());
-    body.setTimeout(idleLineMs, () => body.destroy());
+    // An injected request has no socket.
+    if (body.socket instanceof Socket) body.setTimeout(idleLineMs, () => body.destroy());
     done(null, body);
   });
 }
