@@ -18,7 +18,6 @@ const commands = await allCommands();
 /** An object with the fields of a job, a run, a queue and all others, which every command can print. */
 const thing = (version: number) => ({
   id: "id_1",
-  results: [],
   key: "k",
   name: "n",
   task: "echo",

@@ -1,5 +1,12 @@
 import { Readable } from "node:stream";
-import { limits, type operations, readRunCreate, type RunImportLine, type RunImportSummary } from "@carillon/contract";
+import {
+  limits,
+  type operations,
+  type Problem,
+  readRunCreate,
+  type RunImportLine,
+  type RunImportSummary,
+} from "@carillon/contract";
 import { CarillonError, type EnqueueSpec, formatId } from "@carillon/core";
 import type { EnqueuedRun } from "@carillon/engine";
 import { readItem, type ReadItem, storeBatch } from "./batch.js";
@@ -52,34 +59,65 @@ function streamed(first: readonly string[], rest: AsyncGenerator<string>): ApiRe
 
 /** The lines of the answer, group by group, and a summary at the end. */
 async function* importLines(options: ApiOptions, call: ImportCall, onEnd: () => void): AsyncGenerator<string> {
-  const { body, query, signal } = call;
-  const stopsAtError = query.on_error === "stop";
-  const summary = { lines: 0, created: 0, duplicates: 0, refused: 0 };
-  let hasAnswered = false;
-  let next = 1;
+  const { body, signal } = call;
+  const stream = new RunImport(options, call);
   try {
     for await (const group of lineGroups(body as Readable, { lineBytes: limits.bodyBytes, groupLines }, signal)) {
-      const { results, failure } = await storeGroup(options, call, group, stopsAtError);
-      if (failure !== null && !hasAnswered) throw failure;
-      for (const one of results) count(summary, one);
-      const shown = query.results === "refused" ? results.filter(({ problem }) => problem !== undefined) : results;
-      const text = shown.map((one) => `${JSON.stringify(one)}\n`).join("");
-      const refused = results.find(({ problem }) => problem !== undefined);
-      const end = failure === null ? null : stopped(next, failure);
-      if (end !== null) return yield text + lastLine(summary, end);
-      if (stopsAtError && refused !== undefined) return yield text + lastLine(summary, { stopped_at: refused.line });
-      hasAnswered = true;
-      next = (group.at(-1)?.number ?? next) + 1;
+      const text = await stream.answer(group);
       if (text !== "") yield text;
+      if (stream.hasStopped) return;
     }
-    if (summary.lines === 0 && signal?.aborted !== true) throw emptyBody();
-    yield lastLine(summary, signal?.aborted === true ? stopped(next, shuttingDown()) : {});
+    yield stream.end();
   } finally {
     onEnd();
   }
+}
 
-  function stopped(line: number, error: unknown): Partial<RunImportSummary> {
-    return { stopped_at: line, problem: toProblem(error, call.requestId).body };
+/** One import: what it has stored, and the line to continue with. */
+class RunImport {
+  readonly #options: ApiOptions;
+  readonly #call: ImportCall;
+  readonly #summary: Counts = { lines: 0, created: 0, duplicates: 0, refused: 0 };
+  #next = 1;
+  hasStopped = false;
+
+  constructor(options: ApiOptions, call: ImportCall) {
+    this.#options = options;
+    this.#call = call;
+  }
+
+  /** Stores the lines of a group and returns their results. Throws if the first group cannot be stored: the answer has not begun. */
+  async answer(group: readonly Line[]): Promise<string> {
+    const { query } = this.#call;
+    const { results, failure } = await storeGroup(this.#options, this.#call, group);
+    if (failure !== null) {
+      if (this.#next === 1) throw failure;
+      return this.#stop({ stopped_at: this.#next, problem: this.#problemOf(failure) });
+    }
+    for (const one of results) count(this.#summary, one);
+    const refused = results.filter(({ problem }) => problem !== undefined);
+    const shown = query.results === "refused" ? refused : results;
+    const text = shown.map((one) => `${JSON.stringify(one)}\n`).join("");
+    this.#next = (group.at(-1)?.number ?? this.#next) + 1;
+    const [first] = refused;
+    return query.on_error === "stop" && first !== undefined ? text + this.#stop({ stopped_at: first.line }) : text;
+  }
+
+  /** The last line, after the end of the body or a shutdown. Throws for a body without a line. */
+  end(): string {
+    if (this.#call.signal?.aborted === true)
+      return this.#stop({ stopped_at: this.#next, problem: this.#problemOf(shuttingDown()) });
+    if (this.#summary.lines === 0) throw emptyBody();
+    return lastLine(this.#summary, {});
+  }
+
+  #stop(end: Partial<RunImportSummary>): string {
+    this.hasStopped = true;
+    return lastLine(this.#summary, end);
+  }
+
+  #problemOf(error: unknown): Problem {
+    return toProblem(error, this.#call.requestId).body;
   }
 }
 
@@ -114,15 +152,10 @@ interface GroupResult {
   readonly failure: unknown;
 }
 
-async function storeGroup(
-  options: ApiOptions,
-  call: ImportCall,
-  group: readonly Line[],
-  stopsAtError: boolean,
-): Promise<GroupResult> {
+async function storeGroup(options: ApiOptions, call: ImportCall, group: readonly Line[]): Promise<GroupResult> {
   const moment = momentOf(options, call.namespace);
   const items = group.map((line) => readItem(() => specOf(line, moment)));
-  const firstFault = stopsAtError ? items.findIndex((item) => "error" in item) : -1;
+  const firstFault = call.query.on_error === "stop" ? items.findIndex((item) => "error" in item) : -1;
   const taken = firstFault === -1 ? items : items.slice(0, firstFault + 1);
   try {
     const outcomes = await storeItems(options, call, taken);

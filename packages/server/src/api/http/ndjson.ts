@@ -18,8 +18,8 @@ const carriageReturn = 0x0d;
 const byteOrderMark = Buffer.from("\ufeff");
 
 /**
- * Reads the lines of a body in groups: those that have arrived, up to a number. Holds one chunk of the body and one unfinished line, whatever
- * the length of the body; the rest stays at the sender until the caller asks for the next group. Blank lines only count. Ends early when the signal fires.
+ * Reads the lines of a body in groups: those that have arrived, up to a number. Holds one chunk of the body and one unfinished line, for a body of any
+ * length; the rest stays at the sender until the caller asks for the next group. Blank lines only count. Ends early when the signal fires.
  */
 export async function* lineGroups(
   body: AsyncIterable<Uint8Array>,

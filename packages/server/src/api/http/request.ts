@@ -54,7 +54,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 const idleLineMs = 60_000;
 
 /**
- * A stream of lines is read by its handler, whatever its content type is: `curl --data-binary` sends that of a form, and `curl -T` none.
+ * A stream of lines is read by its handler, with any content type: `curl --data-binary` sends that of a form, and `curl -T` none.
  * Other calls refuse such bodies.
  */
 function acceptLines(app: FastifyInstance): void {
