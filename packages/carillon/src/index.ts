@@ -37,7 +37,7 @@ export {
   SnoozeError,
   type StandardSchema,
   task,
-  type TaskContext,
+  type HandlerContext as TaskContext,
   type TaskDefinition,
   type TaskInput,
   type TaskOutput,

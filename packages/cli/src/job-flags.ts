@@ -67,7 +67,7 @@ export async function jobRequest(io: Io, invocation: Invocation): Promise<JobCre
   const zone = textOption(invocation, "tz");
   if (zone !== undefined) schedule["time_zone"] = zone;
   if (Object.keys(schedule).length > 0) request["schedule"] = schedule;
-  return request;
+  return request as JobCreate;
 }
 
 /** The part of it that runs without a job have as well. */

@@ -11,7 +11,7 @@ export { ApiError, type ApiErrorCode, problemError, ServerUnreachable } from "./
 export type { EventCalls, EventNews, FollowOptions } from "./events.js";
 export { clientOptions } from "./options.js";
 export type { CallOptions, ClientOptions } from "./transport.js";
-export type { Job, JobCreate, RetryRequest, Run, RunCreate, TaskDefaults } from "@carillon/contract";
+export type { Job, JobCreate, RetryRequest, Run, RunBatchCreated, RunCreate, TaskDefaults } from "@carillon/contract";
 export type {
   StateRequest,
   WorkerHeartbeatAnswer,

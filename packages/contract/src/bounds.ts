@@ -39,6 +39,9 @@ export const limits = {
   forecastHours: 24,
   /** Jobs of one batch. */
   batch: 1_000,
+  /** Runs of one batch, and its size. A stream of runs has no such bound. */
+  runBatch: 10_000,
+  runBatchBytes: 16_777_216,
   /** Of a text that gives a reason. */
   reasonLength: 500,
   /** The longest wait of a call that follows a log. */

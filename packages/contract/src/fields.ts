@@ -177,8 +177,8 @@ export const Reason = Type.String({
 export const CalendarName = Type.String({ minLength: 1, maxLength: plainNameLength, pattern: plainNamePattern });
 
 /** The items of a batch, which are read one by one: a fault of one is reported in its result and refuses no other. */
-export const BatchOf = <Item extends TSchema>(item: Item, description: string) =>
-  Type.Array(item, { minItems: 1, maxItems: limits.batch, "x-each-by-itself": true, description });
+export const BatchOf = <Item extends TSchema>(item: Item, description: string, maxItems: number = limits.batch) =>
+  Type.Array(item, { minItems: 1, maxItems, "x-each-by-itself": true, description });
 
 /** A text in an answer. */
 export const Text = (description: string) => Type.String({ description });

@@ -16,6 +16,7 @@ export { checkJsonValue } from "./check/read-body.js";
 export { queryInstant } from "./fields.js";
 export { type Json, openApiDocument } from "./openapi/document.js";
 export {
+  type Alias,
   type Answer,
   type AnswerOf,
   type BodyOf,
@@ -75,7 +76,6 @@ export type { Event, EventQuery, EventReset, EventType } from "./resources/event
 export type { Forecast, ForecastQuery } from "./resources/forecast.js";
 export {
   type BatchResult,
-  hasLegacySpelling,
   type JobBatch,
   type JobBatchCreated,
   type JobCreate,
@@ -160,6 +160,8 @@ export {
   type RunBatchResult,
   type RunCreate,
   type RunCreated,
+  type RunImportLine,
+  type RunImportSummary,
 } from "./resources/run-create.js";
 export type { RunLog, RunLogLine, RunLogQuery } from "./resources/run-log.js";
 export { type Retry, type RetryRequest, slaRequest } from "./resources/run-policy.js";
@@ -178,6 +180,23 @@ export {
   type RunSummary,
   type WaitingOn,
 } from "./resources/run.js";
+export {
+  addressRewrites,
+  answerSpellings,
+  bodyHints,
+  type BodySpelling,
+  bodySpellings,
+  historyLength,
+  inOtherSpelling,
+  type JobInOtherSpelling,
+  ownAddress,
+  type PathSpelling,
+  pathSpellings,
+  priorityWords,
+  queryHints,
+  querySpellings,
+} from "./spellings/table.js";
+export { hasOtherSpelling, hintForParameter, jobInOurSpelling, translateQuery } from "./spellings/translate.js";
 export type { TaskInfo, TaskInfoList } from "./resources/task.js";
 export type { Warning } from "./resources/warning.js";
 export {

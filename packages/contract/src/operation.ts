@@ -40,10 +40,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Another address of the same operation, served but not published. */
+/** Another address of the same operation, served but not published. Those of other systems are in spellings/table.ts. */
 export interface Alias {
   readonly path: string;
-  /** Its callers use the field names of another system, which the answer then carries too. */
+  /** Its callers may use the field names of another system, which the answer then carries too. */
   readonly legacySpelling?: true;
 }
 
@@ -84,12 +84,16 @@ export interface Operation {
   readonly bodyOptional?: true;
   /** What the schemas cannot express: rules between parameters, and about the thing that the call changes. */
   readonly rules?: readonly Rule[];
+  /** The member of the body that may stand for the Idempotency-Key header: other systems send it there. */
+  readonly idempotencyField?: string;
   /** Takes If-Match: the call is refused unless the resource has that version. */
   readonly conditional?: true;
   /** The largest body, where it is not the usual one. */
   readonly bodyBytes?: number;
   /** The answer may take long, so the call ends when its caller disconnects. */
   readonly waits?: true;
+  /** The body is a stream of lines, each a JSON value by this schema, and the answer a stream of results: neither is held in memory. */
+  readonly lines?: TSchema;
   /** The answer is an endless stream of events; Last-Event-ID says after which event to continue. */
   readonly streams?: true;
   readonly answers: Readonly<Record<number, Answer>>;
@@ -108,9 +112,9 @@ export type AnswerOf<Op extends Operation> = {
     : void;
 }[keyof Op["answers"]];
 
-/** Whether the call takes an Idempotency-Key: every POST, except by workers, whose fences make it needless. */
-export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
-  return method === "POST" && (rateClass === "write" || rateClass === "bulk");
+/** Whether the call takes an Idempotency-Key: every POST, except by workers, whose fences make it needless, and streams. */
+export function takesIdempotencyKey({ method, rateClass, lines }: Operation): boolean {
+  return method === "POST" && lines === undefined && (rateClass === "write" || rateClass === "bulk");
 }
 
 /** Whether the call may change something, so that its outcome can be unknown. A preview is a POST that changes nothing. */

@@ -42,7 +42,7 @@ import {
   resumeQueue,
   updateQueue,
 } from "./resources/queue.js";
-import { createRun, createRuns } from "./resources/run-create.js";
+import { createRun, createRuns, importRuns } from "./resources/run-create.js";
 import { listRunLogs } from "./resources/run-log.js";
 import { replayRun, retryRun } from "./resources/run-retry.js";
 import {
@@ -106,6 +106,7 @@ export const operations = {
   getForecast,
   createRun,
   createRuns,
+  importRuns,
   listRuns,
   getRun,
   listRunLogs,

@@ -53,6 +53,7 @@ export {
   deadlineOf,
   type Guarantee,
   guarantees,
+  parentOf,
   retryOf,
   type RunPolicy,
   timeoutOf,
@@ -228,7 +229,7 @@ export {
   type RunEndEvent,
   unknownEventText,
 } from "./event/events.js";
-export { similarWord, slipsBetween } from "./spelling/similar-word.js";
+export { nearestWords, similarWord, slipsBetween } from "./spelling/similar-word.js";
 export { type CallbackAnswer, callbackOutcome, callbackSessionId, callbackTimeoutOutcome } from "./run/assignment.js";
 export { deadlineError, isFirstClaim, named, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";

@@ -24,6 +24,7 @@ export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/execute
 export type {
   Callback,
   Checkpoint,
+  CreatedRun,
   OnceOptions,
   PreviousSuccess,
   Task,
@@ -33,19 +34,16 @@ export type {
   UpstreamRun,
 } from "./runtime/task.js";
 export { wait, type WorkerTimers, workerTimers } from "./runtime/timers.js";
-export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
-export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
 export type {
-  AppWorker,
-  Enqueued,
-  EnqueueItem,
-  EnqueueOptions,
-  Producer,
-  Scheduled,
-  ScheduleOptions,
-  TaskReference,
-  WorkerSettings,
-} from "./sdk/app.js";
+  CreateRuns,
+  ParentRun,
+  Registration,
+  StartedRun,
+  Transport,
+  TransportEvents,
+} from "./runtime/transport.js";
+export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
+export type { AppWorker, Producer, Scheduled, ScheduleOptions, WorkerSettings } from "./sdk/app.js";
 export { enqueueItems, isTask, taskListOption, testEnqueueOptions, transactionOptions } from "./sdk/call-options.js";
 export { checkRunCall, checkScheduleCall, checkTime, checkWorkerSettings } from "./sdk/check-calls.js";
 export { carillon, RemoteApp, serverFromEnvironment, serverOfFolder } from "./sdk/carillon.js";
@@ -58,12 +56,19 @@ export {
   type BatchItem,
   type BreakerOptions,
   type CallbackOptions,
+  type ChildItem,
+  type ChildOptions,
+  type Enqueued,
+  type EnqueueItem,
+  type EnqueueOptions,
+  type HandlerContext,
   type RetryOptions,
   type RunDefaults,
   type StandardSchema,
   type TaskDefinition,
   type TaskInput,
   type TaskOutput,
+  type TaskReference,
 } from "./sdk/task.js";
 export { WorkerGroup, type WorkerGroupOptions } from "./sdk/worker-group.js";
 export { workerTask } from "./sdk/worker-task.js";

@@ -1,8 +1,9 @@
 import { CarillonError, type EnqueueSpec, type Instant, formatId, runEndEvents, systemTimers } from "@carillon/core";
 import { shown as shownValue, type TimeInput } from "@carillon/contract/check";
-import type { Engine, TransactionQuery } from "@carillon/engine";
+import type { Engine, EnqueuedRun, TransactionQuery } from "@carillon/engine";
 import {
   type AppWorker,
+  type CreateRuns,
   type EnqueueItem,
   type EnqueueOptions,
   type Enqueued,
@@ -38,6 +39,11 @@ export interface TransactionOptions {
   readonly tx?: TransactionQuery;
   /** Whether workers are notified at the commit; otherwise their next poll finds the run, within about a second. */
   readonly notify?: boolean;
+}
+
+function toEnqueued(one: EnqueuedRun): Enqueued {
+  if ("error" in one) throw one.error;
+  return { id: formatId("run", one.id), isNew: one.isNew };
 }
 
 /** The engine inside the user's own process, over their own PostgreSQL. It starts with the first call. */
@@ -88,10 +94,7 @@ export class LibraryApp implements Producer {
       read.push(spec instanceof Promise ? await spec : spec);
     }
     const enqueued = await enqueueTraced("active", read, (runs) => engine.enqueuer.enqueueMany(this.#namespace, runs));
-    return enqueued.map((one) => {
-      if ("error" in one) throw one.error;
-      return { id: formatId("run", one.id), isNew: one.isNew };
-    });
+    return enqueued.map(toEnqueued);
   }
 
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
@@ -124,7 +127,7 @@ export class LibraryApp implements Producer {
         const { engine, gateway, checkTask } = await this.#start();
         settings.tasks.forEach(checkTask);
         const place = { namespace: this.#namespace, nodeId: () => engine.nodeId };
-        return () => new LocalTransport(gateway, place);
+        return () => new LocalTransport(gateway, place, this.#createRuns);
       },
       onEvent: this.#emit,
       stopAll: () => this.stop(),
@@ -132,6 +135,15 @@ export class LibraryApp implements Producer {
     this.#workers.push(worker);
     return worker;
   }
+
+  /** For handlers: runs in the namespace and the trace of their own run. */
+  readonly #createRuns: CreateRuns = async ({ namespace = this.#namespace, ...trace }, requests) => {
+    const { engine, readRun } = await this.#start();
+    const specs = requests.map((request) => readRun(request, namespace));
+    const parent = { traceparent: trace.traceparent, tracestate: trace.tracestate };
+    const stored = await enqueueTraced(parent, specs, (runs) => engine.enqueuer.enqueueMany(namespace, runs));
+    return stored.map(toEnqueued);
+  };
 
   /** Runs the due runs of these tasks, and the runs that they enqueue, until none is left; returns how many ended. */
   async runOnce(settings: WorkerSettings): Promise<number> {

@@ -7,6 +7,7 @@ import {
   readRegistration,
   readRunCreate,
   refuseUnsoundPayload,
+  type RunCreate,
 } from "@carillon/contract";
 import {
   CarillonError,
@@ -50,6 +51,7 @@ export interface RunningEngine {
   readonly gateway: Engine["gateway"];
   readonly stopEngine: () => Promise<void>;
   readonly specs: RunSpecs;
+  readonly readRun: (request: RunCreate, namespace: string) => EnqueueSpec;
   /** Throws if the defaults of a task are invalid, as a server does when a worker registers. */
   readonly checkTask: (task: TaskDefinition<never, unknown>) => void;
   /** Closes the connections, and stops an embedded database. */
@@ -126,12 +128,15 @@ async function startOver(
     const specs = new RunSpecs(() => database.clock.now(), defaultsOf);
     const readJob: RunningEngine["readJob"] = (request, now, current) =>
       normaliseJobRequest(request, { now, defaultsOf, ...(current && { current }) }).spec;
+    const readRun: RunningEngine["readRun"] = (request, place) =>
+      readRunCreate(request, { now: database.clock.now(), defaultsOf: (task) => engine.tasks.defaultsOf(place, task) });
     return {
       database,
       engine,
       gateway: live(() => host.engine.gateway),
       stopEngine,
       specs,
+      readRun,
       readJob,
       checkTask,
       close: () => database.close(),

@@ -21,6 +21,7 @@ import {
 import { type VirtualRun, VirtualSchedule } from "@carillon/engine";
 import {
   type Attempt,
+  type CreateRuns,
   type EnqueueOptions,
   type ScheduleOptions,
   type Task,
@@ -62,6 +63,8 @@ export class TestKit {
   /** Of runs that have started: spent attempts, claims, and the time of the first start. */
   readonly #tried = new Map<string, { spent: number; fence: number; startedAt: Instant }>();
   readonly #place = new AsyncLocalStorage<{ sleeping: number }>();
+  /** The runs that handlers created, by task and dedupe key. */
+  readonly #children = new Map<string, string>();
   #failure: unknown = null;
 
   constructor(options: TestKitOptions) {
@@ -113,6 +116,20 @@ export class TestKit {
     const { runAt, ...spec } = readRunCreate(await runRequest(task, payload, options), { now });
     return this.#schedule.add({ ...spec, schedule: { kind: "at", at: runAt ?? now } });
   }
+
+  /** The runs that handlers create: one for each dedupe key, however many attempts ask for it. */
+  readonly #createRuns: CreateRuns = async (_parent, requests) => {
+    const now = this.#clock.now();
+    return requests.map((request) => {
+      const { runAt, dedupe, ...spec } = readRunCreate(request, { now });
+      const key = dedupe && JSON.stringify([spec.task, dedupe.key]);
+      const existing = key === undefined ? undefined : this.#children.get(key);
+      if (existing !== undefined) return { id: existing, isNew: false };
+      const id = formatId("run", this.#schedule.add({ ...spec, schedule: { kind: "at", at: runAt ?? now } }));
+      if (key !== undefined) this.#children.set(key, id);
+      return { id, isNew: true };
+    });
+  };
 
   /** Runs a task now, with its retries, and returns the ended run; the clock moves as far as that takes. */
   async run<Input>(
@@ -192,7 +209,11 @@ export class TestKit {
       soon: systemSoon,
     };
     const attempt = this.#place.run(place, () =>
-      runAttempt(task, toAssignment(run, tried), { note: this.#notes.note, timers }),
+      runAttempt(task, toAssignment(run, tried), {
+        note: this.#notes.note,
+        timers,
+        createRuns: this.#createRuns,
+      }),
     );
     this.#working.set(run.id, { run, attempt, startedAt: now, place });
     attempt.outcome

@@ -97,7 +97,7 @@ function sendStep({ jobs }: Client, step: PlannedStep): Promise<Job> {
 
 interface Keyed {
   readonly key: string;
-  readonly definition: Pick<JobCreate, "schedule">;
+  readonly definition: Pick<Partial<JobCreate>, "schedule">;
 }
 
 /** Groups jobs so that each comes after those that it waits for. The server refuses circles. */

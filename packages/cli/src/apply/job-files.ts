@@ -141,7 +141,7 @@ async function readListed(io: Io, client: Client, invocation: Invocation): Promi
 }
 
 /** Documents one after the other, so that files can be concatenated. */
-function rendered(definitions: readonly JobCreate[], { options }: Invocation): string {
+function rendered(definitions: readonly Partial<JobCreate>[], { options }: Invocation): string {
   if (options["json"] === true || options["output"] === "json") return `${JSON.stringify(definitions, null, 2)}\n`;
   if (options["output"] === "jsonl") return definitions.map((one) => `${JSON.stringify(one)}\n`).join("");
   return definitions.map((one) => renderYaml(one)).join("---\n");

@@ -59,7 +59,7 @@ async function planWithDefaults(client: Client, steps: readonly PlannedStep[], n
 
 function stepFor(desired: DesiredJob, current: Job | null): PlannedStep {
   const { key, plain } = desired;
-  const before: JobCreate = current === null ? {} : plainDefinition(current);
+  const before: Partial<JobCreate> = current === null ? {} : plainDefinition(current);
   const changes = differences(before, plain);
   if (current === null) return { action: "create", key, desired, differences: changes };
   if (changes.length === 0) return { action: "keep", key, current };
@@ -97,7 +97,7 @@ async function readDefaults(client: Client, tasks: Iterable<string>): Promise<De
 }
 
 /** The definition with the server's defaults filled in. A definition that is invalid then is left to the server to refuse. */
-function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: DefaultsOf): JobCreate {
+function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: DefaultsOf): Partial<JobCreate> {
   try {
     return plainRequest(body, { now, defaultsOf });
   } catch (error) {

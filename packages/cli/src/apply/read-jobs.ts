@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
-import { type JobCreate, keyPattern, plainRequest } from "@carillon/contract";
+import { type JobCreate, jobInOurSpelling, keyPattern, plainRequest } from "@carillon/contract";
 import { CarillonError, isObject } from "@carillon/core";
 import { usageError } from "../exit-codes.js";
 import { readFileText } from "../flags.js";
@@ -73,7 +73,7 @@ export interface DesiredJob {
   /** As written; this is sent. */
   readonly body: JobCreate;
   /** In normal form; this is compared. */
-  readonly plain: JobCreate;
+  readonly plain: Partial<JobCreate>;
 }
 
 const key = new RegExp(keyPattern);
@@ -106,7 +106,7 @@ function desiredJob({ place, body }: DeclaredJob, now: number): DesiredJob | str
   const fault = scheduleFault(body);
   if (fault !== null) return [`${name}: ${fault}`];
   try {
-    return { place, key: name, body, plain: plainRequest(body, { now }) };
+    return { place, key: name, body: body as JobCreate, plain: plainRequest(body, { now }) };
   } catch (error) {
     if (!(error instanceof CarillonError)) throw error;
     const { items } = error;
@@ -117,9 +117,8 @@ function desiredJob({ place, body }: DeclaredJob, now: number): DesiredJob | str
 
 /** A schedule that counts from the request would be another one on each apply. */
 function scheduleFault(body: DeclaredJob["body"]): string | null {
-  const { schedule, cron, cron_expression: expression, schedule_time: time } = body;
-  if ([cron, expression, time].some((one) => one !== undefined)) return null;
-  const isSaid = typeof schedule === "object" && schedule !== null && lasting.some((kind) => kind in schedule);
+  const { schedule } = jobInOurSpelling(body);
+  const isSaid = isObject(schedule) && lasting.some((kind) => kind in schedule);
   if (isSaid) return null;
   return `its schedule must be one of ${lasting.join(", ")}, because the same file is applied repeatedly.`;
 }

@@ -4,6 +4,7 @@ import { Argument } from "commander";
 import { type Commands, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
 import { ExitCode, usageError } from "../exit-codes.js";
 import { explainRun } from "../explain.js";
+import { importRuns } from "../import-runs.js";
 import {
   levelOption,
   listFilter,
@@ -219,6 +220,19 @@ itself is printed at the end, and its log goes to standard error.`,
       });
       return { thing, done: "created", undo: `run cancel ${thing.id}` };
     },
+  }),
+  import: serverCommand(null, {
+    changes: true,
+    summary: "create a run for each line of a file",
+    define: (target) =>
+      target
+        .argument("<file>", "runs as JSON, one on each line; - reads standard input")
+        .option("--stop-on-error", "take no further lines after one that is refused"),
+    notes: `
+Lines are sent a thousand at a time; faulty ones are printed with their number and stop no others. Exit code 0 if every line was taken, 2 if
+one was refused. If the server is lost, the command names the line to continue with; with dedupe keys the whole file can be sent again.`,
+    examples: ["carillon run import runs.ndjson", "carillon run import - --stop-on-error"],
+    run: importRuns,
   }),
   bulk: serverCommand(null, {
     changes: true,

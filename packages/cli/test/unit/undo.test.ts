@@ -127,6 +127,7 @@ const cases: Readonly<Record<string, [argv: string[], undo: string | null]>> = {
   "calendar delete": [["n"], `calendar apply n '{"rules":[{"weekdays":["SAT"]}]}'`],
   "window apply": [["n", "{}"], `window apply n '{"mode":"hold","labels":{},"from":"${at}","to":"${at}"}'`],
   "window delete": [["n"], `window apply n '{"mode":"hold","labels":{},"from":"${at}","to":"${at}"}'`],
+  "run import": [["-"], null],
   "import crontab": [["-", "--tz", "UTC", "--name", "tab"], "job cancel @tab-true"],
   init: [["new"], "cd new && rm package.json tasks.js jobs.yaml README.md"],
   login: [["http://127.0.0.1:8023", "--no-key"], "profile delete default"],
@@ -140,6 +141,7 @@ const elsewhere = ["server migrate"];
 
 const input: Readonly<Record<string, string>> = {
   "job apply": "key: k2\ntask: echo\nschedule: { cron: '@daily' }\n",
+  "run import": '{"task":"echo"}\n',
   "import crontab": "0 0 * * * true\n",
 };
 

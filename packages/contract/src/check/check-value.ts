@@ -1,4 +1,4 @@
-import { isObject, similarWord } from "@carillon/core";
+import { isObject, nearestWords, similarWord } from "@carillon/core";
 import type { Static, TSchema } from "typebox";
 import { patternWords } from "../bounds.js";
 import { isReadByParser } from "../formats.js";
@@ -145,9 +145,16 @@ interface UnknownField {
 function refuseUnknown({ pointer, parent, name, known }: UnknownField, check: Check): void {
   if (check.explainUnknown?.(pointer, parent, name)) return;
   const meant = similarWord(name, known);
-  const others = known.length === 0 ? "There are none here." : `The fields here are ${known.join(", ")}.`;
-  const hint = meant === undefined ? others : `Did you mean ${meant}?`;
+  const hint = meant === undefined ? othersThan(name, known) : `Did you mean ${meant}?`;
   check.findings.add(pointer, "unknown_field", `${shown(name)} is not a field. ${hint}`);
+}
+
+const maxNames = 3;
+
+function othersThan(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "There are none here.";
+  if (known.length <= maxNames) return `The fields here are ${known.join(", ")}.`;
+  return `The nearest of the ${known.length} fields here are ${nearestWords(name, known, maxNames).join(", ")}.`;
 }
 
 /** What is wrong with the value itself, its members aside. */

@@ -18,9 +18,19 @@ export function shown(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
 }
 
+/** Where the caller wrote a field that was translated. */
+interface WrittenPlace {
+  readonly from: string;
+  /** The value is as the caller wrote it, so pointers into it continue; otherwise they lead to the field as a whole. */
+  readonly isSame: boolean;
+}
+
 /** Collects every fault of a request, so that one answer names them all. */
 export class Findings {
   readonly #items: ErrorItem[] = [];
+  /** The pointers of the faults, in our spelling. */
+  readonly #pointers: string[] = [];
+  readonly #moved = new Map<string, WrittenPlace>();
   readonly #root: string;
   #explained: ReadonlySet<string> = new Set();
   #origin = "";
@@ -40,14 +50,12 @@ export class Findings {
 
   /** A part inside had a fault and was left out, so the rest may be faulty only because of the gap. */
   hasInside(pointer: string): boolean {
-    const place = `${this.#root}${pointer.slice(1)}/`;
-    return this.#items.some((item) => item.pointer.startsWith(place));
+    return this.#pointers.some((one) => one.startsWith(`${pointer}/`));
   }
 
   /** The field itself has a recorded fault, and was left out for it: it is not missing besides. */
   hasAt(pointer: string): boolean {
-    const place = `${this.#root}${pointer.slice(1)}`;
-    return this.#items.some((item) => item.pointer === place);
+    return this.#pointers.includes(pointer);
   }
 
   /** No more faults are recorded, so there is no use in further checks. */
@@ -57,9 +65,36 @@ export class Findings {
 
   /** `because` is another field that makes this one faulty. */
   add(pointer: string, code: ErrorCode, detail: string, because = ""): void {
+    this.addAt(this.written(pointer), code, `${detail}${this.#originOf(pointer, because)}`);
+    this.#pointers.push(pointer);
+  }
+
+  /** The same for a pointer to where the caller wrote it. */
+  addAt(written: string, code: ErrorCode, detail: string): void {
     if (this.isFull) return;
-    const full = `${detail}${this.#originOf(pointer, because)}`;
-    this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail: full });
+    this.#items.push({ pointer: written === "" ? "" : this.#placeOf(written), code, detail });
+  }
+
+  /** A field was translated into the one at `pointer`: its faults are reported where the caller wrote it. */
+  moved(pointer: string, place: WrittenPlace): void {
+    this.#moved.set(pointer, place);
+  }
+
+  /** No faults, for another check of the same request: fields are where the caller wrote them. */
+  emptied(): Findings {
+    const same = new Findings(this.#root === "?" ? "query" : "body");
+    for (const [pointer, place] of this.#moved) same.moved(pointer, place);
+    return same;
+  }
+
+  /** Where the caller wrote the field at `pointer`. */
+  written(pointer: string): string {
+    if (this.#moved.size === 0) return pointer;
+    for (let end = pointer.length; end > 0; end = pointer.lastIndexOf("/", end - 1)) {
+      const place = this.#moved.get(pointer.slice(0, end));
+      if (place !== undefined) return place.isSame ? place.from + pointer.slice(end) : place.from;
+    }
+    return pointer;
   }
 
   #originOf(pointer: string, because: string): string {

@@ -39,16 +39,26 @@ export function soundBody<Schema extends TSchema>(
   return (isObject(body) && checkValue(schema, body, check)) || {};
 }
 
-/**
- * The items of a batch, unread: each is read by itself later, so that a fault of one does not refuse the others. `name` is the member
- * of the body that lists them.
- */
-export function readBatch(body: unknown, name: string, example: string): readonly unknown[] {
+interface BatchShape {
+  /** The member of the body that lists the items. */
+  readonly name: string;
+  readonly example: string;
+  readonly maxItems: number;
+  /** What a caller with more items can do. */
+  readonly more: string;
+}
+
+/** The items of a batch, unread: each is read by itself later, so that a fault of one does not refuse the others. */
+export function readBatch(body: unknown, { name, example, maxItems, more }: BatchShape): readonly unknown[] {
   const findings = new Findings();
   if (!isObject(body)) findings.add("", "field_invalid", `The body must be a JSON object such as ${example}.`);
-  const list = Type.Array(Type.Unknown(), { maxItems: limits.batch });
+  const list = Type.Array(Type.Unknown());
   const envelope = Type.Object({ [name]: list }, { additionalProperties: false });
   const items = (isObject(body) && checkValue(envelope, body, { findings })?.[name]) || [];
+  if (items.length > maxItems) {
+    const detail = `Has ${items.length} items; at most ${maxItems} are allowed. ${more}`;
+    findings.add(`/${name}`, "field_invalid", detail);
+  }
   if (findings.size === 0 && items.length === 0) {
     findings.add(`/${name}`, "field_invalid", "The list is empty. Send at least one item.");
   }

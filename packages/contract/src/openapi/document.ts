@@ -48,7 +48,7 @@ function describeTag(name: string): Json {
 }
 
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
-  const { body, description, bodyOptional = false, conditional = false, streams = false } = operation;
+  const { body, description, bodyOptional = false, conditional = false, streams = false, lines } = operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -70,6 +70,13 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     ],
     ...(body !== undefined && {
       requestBody: { required: !bodyOptional, content: bodyContent(operation, body, components) },
+    }),
+    ...(lines !== undefined && {
+      requestBody: {
+        required: true,
+        description: "One on each line",
+        content: { "application/x-ndjson": { schema: components.reference(lines) } },
+      },
     }),
     responses: responses(operation, components),
   };

@@ -15,7 +15,6 @@ const {
   page_size: _size,
   page_token: _token,
   order_by: _order,
-  user_id: _user,
   total: _total,
   payload: _payload,
   ...filters

@@ -70,25 +70,18 @@ export const Callbacks = Type.Array(Callback, { maxItems: callbackLimits.callbac
 
 export const defaultParts: readonly CallbackPart[] = ["error"];
 
-/** Where callbacks are in the request, and which addresses they may not have. */
-interface CallbackPlace {
-  readonly at: string;
-  readonly refuse: RefuseTarget | undefined;
-}
-
 /** Reads callbacks, each of which has either url or task. */
 export function callbacksOf(
   given: readonly Callback[],
-  { at, refuse }: CallbackPlace,
+  refuse: RefuseTarget | undefined,
   findings: Findings,
 ): CoreCallback[] {
   return given.map(({ on, url, task, include }, place) => {
-    const isList = at === "/callbacks";
-    const pointer = isList ? `${at}/${place}` : at;
+    const pointer = `/callbacks/${place}`;
     if ((url === undefined) === (task === undefined) && !findings.hasInside(pointer)) {
       findings.add(pointer, "field_invalid", "Must have either url or task.");
     }
-    if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings, refuse);
+    if (url !== undefined) checkTarget(url, `${pointer}/url`, findings, refuse);
     return {
       on: momentsOf(on),
       ...present({ url, task }),

@@ -1,68 +1,24 @@
-import { isObject, type JobSpec, ownFiring, present } from "@carillon/core";
+import { type JobSpec, ownFiring, present } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keyPattern, limits } from "../bounds.js";
 import type { ExplainUnknown } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { readBatch, soundBody } from "../check/read-body.js";
-import {
-  Count,
-  CronText,
-  BatchOf,
-  described,
-  LocalInstantText,
-  NameText,
-  object,
-  OwnerName,
-  type Placed,
-  Text,
-  TimeZoneText,
-  WholeNumber,
-} from "../fields.js";
+import { BatchOf, Count, described, object, Text } from "../fields.js";
 import { definitionErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
-import { atMostOne, type Condition, exactlyOne, ifGiven, ifNoneGiven, type MemberRules, without } from "../rules.js";
-import { TargetUrl } from "./end-callback.js";
+import { type Condition, type MemberRules } from "../rules.js";
+import { hasOtherSpelling, hintFor, translateBody } from "../spellings/translate.js";
 import { firingRequest, readFiring } from "./firing-policy.js";
-import {
-  companions,
-  isCompanion,
-  type ScheduleDraft,
-  type ScheduleKind,
-  scheduleKinds,
-  ScheduleRequest,
-  scheduleSpec,
-} from "./job-schedule.js";
+import { type ScheduleDraft, scheduleKinds, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
 import { addAddressFaults, addPayloadFaults, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
-import {
-  type PlacedPolicies,
-  policyFields,
-  policyRules,
-  RetryPolicySpelling,
-  runFields,
-  runPolicy,
-} from "./run-policy.js";
+import { policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
 import { BatchWarnings } from "./warning.js";
 
-/** Names that other systems have for the same fields: accepted, but never together with the field itself. */
-const legacySpellings = {
-  job_type: Type.Optional(NameText("Other spelling of task", "echo")),
-  schedule_time: Type.Optional(LocalInstantText("Other spelling of schedule.at")),
-  cron_expression: Type.Optional(CronText("Other spelling of schedule.cron", "*/15 * * * *")),
-  cron: Type.Optional(CronText("Other spelling of schedule.cron", "*/15 * * * *")),
-  timezone: Type.Optional(TimeZoneText("Other spelling of schedule.time_zone")),
-  retries: Type.Optional(WholeNumber(0, 9_999, "Attempts after the first: retry.max_attempts - 1")),
-  retry_policy: Type.Optional(RetryPolicySpelling),
-  user_id: Type.Optional(OwnerName("Other spelling of owner")),
-  callback_url: Type.Optional(
-    described(TargetUrl, "Other spelling of callbacks: every end of a run, with its output, is posted there"),
-  ),
-};
-
-/** The fields of a job, without the spellings of other systems. */
 export const jobFields = {
-  task: Type.Optional(runFields.task),
+  task: runFields.task,
   payload: runFields.payload,
   schedule: Type.Optional(ScheduleRequest),
   key: Type.Optional(
@@ -81,76 +37,40 @@ export const jobFields = {
   owner: runFields.owner,
 };
 
-const topCron = ["cron", "cron_expression"];
-
-/** Fields that go with a kind of schedule, where that kind is given under another spelling. */
-const scheduleOf = (kind: ScheduleKind): Condition => ({
-  properties: { schedule: { propertyNames: { enum: companions[kind] } } },
-});
-
-/** A schedule of a request that names its kind, or nothing: {} fires once, immediately. */
-const kindInSchedule: Condition = {
+/** The kind of the schedule is named, or the schedule is empty: {} fires once, immediately. */
+const namesKind: Condition = {
   properties: { schedule: { anyOf: [{ maxProperties: 0 }, ...scheduleKinds.map((kind) => ({ required: [kind] }))] } },
 };
 
-const zonedKinds = scheduleKinds.filter((kind) => isCompanion(kind, "time_zone"));
-
-/** No field is given under two spellings, and a schedule has only the fields that go with its kind. */
-const spellingRules: readonly Condition[] = [
-  atMostOne(["retry", "retry_policy"]),
-  atMostOne(["owner", "user_id"]),
-  atMostOne(["callbacks", "callback_url"]),
-  atMostOne([...topCron, "schedule_time"]),
-  ifGiven(topCron, scheduleOf("cron")),
-  ifGiven(["schedule_time"], scheduleOf("at")),
-  ifNoneGiven([...topCron, "schedule_time"], kindInSchedule),
-  ifGiven(["timezone"], {
-    properties: { schedule: { not: { required: ["time_zone"] } } },
-    anyOf: [
-      ...[...topCron, "schedule_time"].map((name) => ({ required: [name] })),
-      { properties: { schedule: { anyOf: zonedKinds.map((kind) => ({ required: [kind] })) } }, required: ["schedule"] },
-    ],
-  }),
-  ifGiven(["retries"], {
-    properties: { retry: without(["max_attempts"]), retry_policy: without(["max_attempts", "max_retries"]) },
-  }),
-];
-
 const jobRules = {
-  allOf: [...policyRules.allOf, ...spellingRules],
-  "x-carillon-rules": [
-    ...policyRules.rules,
-    { code: "schedule_in_past", rule: "schedule_time lies at most 24 h in the past, unless misfire is run_once" },
-    { code: "instant_invalid", rule: "Without an offset, schedule_time needs timezone" },
-  ],
+  allOf: [...policyRules.allOf, namesKind],
+  "x-carillon-rules": policyRules.rules,
 } as const satisfies MemberRules;
 
-const jobRequestFields = { ...jobFields, ...legacySpellings };
-
-export const JobCreate = object("JobCreate", jobRequestFields, {
-  description: "task (or job_type) is required. Without a schedule the job runs once, immediately.",
-  examples: [
-    {
-      task: "echo",
-      key: "nightly-report",
-      payload: { hello: "world" },
-      schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" },
-    },
-  ],
-  ...exactlyOne(["task", "job_type"]),
-  ...jobRules,
-});
+export const JobCreate = object(
+  "JobCreate",
+  { ...jobFields, task: runFields.task },
+  {
+    description: "Without a schedule the job runs once, immediately.",
+    examples: [
+      {
+        task: "echo",
+        key: "nightly-report",
+        payload: { hello: "world" },
+        schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" },
+      },
+    ],
+    ...jobRules,
+  },
+);
 export type JobCreate = Static<typeof JobCreate>;
 
 /** The same without a task, which a preview does not need. */
-export const JobPreviewRequest = object("JobPreviewRequest", jobRequestFields, {
+export const JobPreviewRequest = object("JobPreviewRequest", jobFields, {
   description: "The body that creates a job; task may be left out.",
   examples: [{ schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" } }],
   ...jobRules,
-  allOf: [...jobRules.allOf, atMostOne(["task", "job_type"])],
 });
-
-export const legacyFieldNames: readonly string[] = Object.keys(legacySpellings);
 
 export const JobBatch = object(
   "JobBatch",
@@ -190,7 +110,8 @@ export type JobBatchCreated = Static<typeof JobBatchCreated>;
 export const createJob = {
   method: "POST",
   path: "/v1/jobs",
-  aliases: [{ path: "/jobs" }, { path: "/task", legacySpelling: true }, { path: "/v1/task", legacySpelling: true }],
+  aliases: [{ path: "/jobs", legacySpelling: true }],
+  idempotencyField: "idempotency_key",
   tag: "Jobs",
   client: "jobs.create",
   summary: "Create a job",
@@ -237,20 +158,23 @@ export const defaultPriority = 4;
  */
 export function normaliseJobRequest(body: unknown, context: RequestContext): JobRequest {
   const findings = new Findings();
-  const explainUnknown = explainJobField(findings);
-  const sound = soundBody(JobCreate, body, { findings, explainUnknown, example: '{"task": "echo", "payload": {}}' });
-  return findings.judge(() => specOf(body, sound, context, findings));
+  const spec = readJob(translateBody(body, "job", findings), context, findings);
+  return { spec, hasLegacySpelling: hasOtherSpelling(body, "job") };
 }
 
-function specOf(body: unknown, given: JobCreate, context: RequestContext, findings: Findings): JobRequest {
-  const sound = withDefaults(given, context.defaultsOf?.(given.task ?? given.job_type ?? ""), findings);
-  const own = readSpellings(sound, findings);
-  if (isObject(body) && !("task" in body || "job_type" in body)) {
-    findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
-  }
+/** The same for a body in our spelling, with the places where its caller wrote the fields. */
+export function readJob(body: unknown, context: RequestContext, findings: Findings): JobSpec {
+  const explainUnknown = explainJobField(findings);
+  const sound = soundBody(JobCreate, body, { findings, explainUnknown, example: '{"task": "echo", "payload": {}}' });
+  return findings.judge(() => specOf(sound, context, findings));
+}
+
+function specOf(given: Partial<JobCreate>, context: RequestContext, findings: Findings): JobSpec {
+  const sound = withDefaults(given, context.defaultsOf?.(given.task ?? ""), findings);
+  const { task } = sound;
   const { now, current, catchupWindowMs } = context;
   const firingFields = readFiring(sound, findings);
-  const schedule = scheduleSpec(own.schedule, {
+  const schedule = scheduleSpec(placedMembers(sound.schedule ?? {}), {
     now,
     findings,
     ...present({ catchupWindowMs: firingFields.catchupWindowMs ?? catchupWindowMs }),
@@ -261,20 +185,20 @@ function specOf(body: unknown, given: JobCreate, context: RequestContext, findin
   const hasPayloadPerRun = schedule?.kind === "manual" || schedule?.kind === "after";
   const payload = hasPayloadPerRun ? null : (context.payload ?? { value: sound.payload ?? null });
   const policy = {
-    ...runPolicy(own, sound, findings, context.refuseTarget),
+    ...runPolicy(sound, findings, context.refuseTarget),
     ...runLimits(sound, payload, findings),
   };
-  if (own.task !== undefined) {
-    const [check, task] = [context.checkPayload, own.task.value];
+  if (task !== undefined) {
+    const check = context.checkPayload;
     if (payload !== null) addPayloadFaults(check, task, payload.value, findings);
     else addAddressFaults(check, task, context.payload === undefined ? sound.payload : context.payload.value, findings);
   }
   findings.raise();
-  if (own.task === undefined || schedule === undefined) throw new Error("A fault of the request was not recorded.");
+  if (task === undefined || schedule === undefined) throw new Error("A fault of the request was not recorded.");
   const firing = schedule.kind === "at" ? firingFields : ownFiring(firingFields);
-  const spec: JobSpec = {
+  return {
     ...(sound.key !== undefined && { key: sound.key }),
-    task: own.task.value,
+    task,
     queue: sound.queue ?? defaultQueue,
     priority: sound.priority ?? defaultPriority,
     payload: sound.payload ?? null,
@@ -282,80 +206,8 @@ function specOf(body: unknown, given: JobCreate, context: RequestContext, findin
     policy,
     ...(Object.keys(firing).length > 0 && { firing }),
     labels: sound.labels ?? {},
-    ...(own.owner && { owner: own.owner.value }),
+    ...(sound.owner !== undefined && { owner: sound.owner }),
   };
-  return { spec, hasLegacySpelling: hasLegacySpelling(body) };
-}
-
-/** Whether the caller used names of another system. */
-export function hasLegacySpelling(body: unknown): boolean {
-  return isObject(body) && legacyFieldNames.some((name) => name in body);
-}
-
-/** The fields with more than one spelling, each with the place where the caller wrote it. */
-interface PlacedFields extends PlacedPolicies {
-  readonly task: Placed<string> | undefined;
-  readonly owner: Placed<string> | undefined;
-  readonly schedule: ScheduleDraft;
-}
-
-/** Finds each field under any of its spellings; two spellings of one field at once are refused. */
-function readSpellings(body: JobCreate, findings: Findings): PlacedFields {
-  const one = <Value>(...candidates: readonly (Placed<Value> | undefined)[]): Placed<Value> | undefined => {
-    const [first, second] = candidates.filter((candidate) => candidate !== undefined);
-    if (first !== undefined && second !== undefined) {
-      findings.add(second.pointer, "field_invalid", `Means the same as ${first.pointer}. Send only one of them.`);
-    }
-    return first;
-  };
-  const retry = one<RetryPolicySpelling>(placed(body.retry, "/retry"), placed(body.retry_policy, "/retry_policy"));
-  return {
-    task: one(placed(body.task, "/task"), placed(body.job_type, "/job_type")),
-    owner: one(placed(body.owner, "/owner"), placed(body.user_id, "/user_id")),
-    callbacks: one(
-      placed(body.callbacks, "/callbacks"),
-      placed(body.callback_url === undefined ? undefined : everyEndTo(body.callback_url), "/callback_url"),
-    ),
-    retry,
-    maxAttempts: one(
-      retry && placed(retry.value.max_attempts, `${retry.pointer}/max_attempts`),
-      retry && oneMore(retry.value.max_retries, `${retry.pointer}/max_retries`),
-      oneMore(body.retries, "/retries"),
-    ),
-    schedule: {
-      ...placedMembers(body.schedule ?? {}),
-      ...defined(
-        "cron",
-        one(
-          placed(body.schedule?.cron, "/schedule/cron"),
-          placed(body.cron, "/cron"),
-          placed(body.cron_expression, "/cron_expression"),
-        ),
-      ),
-      ...defined("at", one(placed(body.schedule?.at, "/schedule/at"), placed(body.schedule_time, "/schedule_time"))),
-      ...defined(
-        "time_zone",
-        one(placed(body.schedule?.time_zone, "/schedule/time_zone"), placed(body.timezone, "/timezone")),
-      ),
-    },
-  };
-}
-
-function placed<Value>(value: Value | undefined, pointer: string): Placed<Value> | undefined {
-  return value === undefined ? undefined : { value, pointer };
-}
-
-function everyEndTo(url: string): NonNullable<JobCreate["callbacks"]> {
-  return [{ url, include: ["output", "error"] }];
-}
-
-/** Other systems count retries, which are the attempts after the first. */
-function oneMore(retries: number | undefined, pointer: string): Placed<number> | undefined {
-  return retries === undefined ? undefined : { value: retries + 1, pointer };
-}
-
-function defined<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
-  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]?: Value });
 }
 
 function placedMembers(schedule: ScheduleRequest): ScheduleDraft {
@@ -367,7 +219,7 @@ function placedMembers(schedule: ScheduleRequest): ScheduleDraft {
 const notYet: ReadonlySet<string> = new Set(["dedupe"]);
 
 const setByServer: ReadonlySet<string> = new Set(
-  "created_at description id job_id last_run next_run_at next_run_local pause run state status task_id updated_at version warnings".split(
+  "created_at description history id last_run log_url next_run next_run_at next_run_local next_run_time pause retry_count run state status updated_at version warnings".split(
     " ",
   ),
 );
@@ -378,7 +230,9 @@ const belongsInSchedule: ReadonlySet<string> = new Set(Object.keys(ScheduleReque
 /** Explains why a job does not take a field, where the reason is known. */
 export function explainJobField(findings: Findings): ExplainUnknown {
   return (pointer, parent, name) => {
-    if (parent === "" && notYet.has(name)) {
+    const hint = parent === "" ? hintFor("job", name) : undefined;
+    if (hint !== undefined) findings.add(pointer, "unknown_field", `${name} is not a field. ${hint}`);
+    else if (parent === "" && notYet.has(name)) {
       findings.add(pointer, "not_supported_yet", `This version does not support ${name}. Leave it out.`);
     } else if (parent === "" && setByServer.has(name)) {
       findings.add(pointer, "unknown_field", `The server sets ${name}. Leave it out.`);
@@ -390,5 +244,10 @@ export function explainJobField(findings: Findings): ExplainUnknown {
 }
 
 export function readJobBatch(body: unknown): readonly unknown[] {
-  return readBatch(body, "jobs", '{"jobs": [{"task": "echo"}]}');
+  return readBatch(body, {
+    name: "jobs",
+    example: '{"jobs": [{"task": "echo"}]}',
+    maxItems: limits.batch,
+    more: "Send several calls.",
+  });
 }

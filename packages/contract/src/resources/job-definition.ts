@@ -49,7 +49,7 @@ const defaults: Readonly<Record<keyof JobDefinition, unknown>> = {
 };
 
 /** A definition from an answer or a request, reduced to the fields that differ from the defaults. */
-export function plainDefinition(given: JobDefinition | JobCreate): JobCreate {
+export function plainDefinition(given: JobDefinition | Partial<JobCreate>): Partial<JobCreate> {
   const full = {
     ...given,
     schedule: scheduleWithoutUtc(given),
@@ -69,12 +69,12 @@ export function plainDefinition(given: JobDefinition | JobCreate): JobCreate {
  * The reduced definition that a request stands for: two requests with the same meaning give the same. Takes an instant of any age.
  * Throws one CarillonError that names every fault.
  */
-export function plainRequest(body: unknown, context: Pick<RequestContext, "now" | "defaultsOf">): JobCreate {
+export function plainRequest(body: unknown, context: Pick<RequestContext, "now" | "defaultsOf">): Partial<JobCreate> {
   const { spec } = normaliseJobRequest(body, { ...context, catchupWindowMs: Number.POSITIVE_INFINITY });
   return plainDefinition({ ...requestOfJob(spec), retry: retryRequest(retryOf(spec.policy)) });
 }
 
-function scheduleWithoutUtc({ schedule }: JobDefinition | JobCreate): JobCreate["schedule"] {
+function scheduleWithoutUtc({ schedule }: JobDefinition | Partial<JobCreate>): Partial<JobCreate>["schedule"] {
   const { anchor: _, ...rest }: ScheduleRequest & { anchor?: string } = { ...schedule };
   if (rest.time_zone !== "UTC") return rest;
   const { time_zone: __, ...inUtc } = rest;
@@ -84,7 +84,7 @@ function scheduleWithoutUtc({ schedule }: JobDefinition | JobCreate): JobCreate[
 const defaultRetry = new Map(Object.entries(retryRequest(defaultRetryPolicy)));
 
 /** at_most_once implies one attempt. */
-function retryIn({ retry, guarantee }: JobDefinition | JobCreate): JobCreate["retry"] {
+function retryIn({ retry, guarantee }: JobDefinition | Partial<JobCreate>): Partial<JobCreate>["retry"] {
   const own = Object.entries(retry ?? {}).filter(
     ([name, value]) => value !== defaultRetry.get(name) && !isEmpty(value) && !isOnce(name, value, guarantee),
   );
@@ -95,7 +95,7 @@ const isOnce = (name: string, value: unknown, guarantee: string | undefined): bo
   name === "max_attempts" && value === 1 && guarantee === "at_most_once";
 
 /** The name of the task is the default. */
-function breakerWithoutTask({ breaker, task }: JobDefinition | JobCreate): JobCreate["breaker"] {
+function breakerWithoutTask({ breaker, task }: JobDefinition | Partial<JobCreate>): Partial<JobCreate>["breaker"] {
   if (breaker === null || breaker === undefined || breaker.name !== task) return breaker ?? undefined;
   const { name: _, ...rest } = breaker;
   return rest;
@@ -105,7 +105,7 @@ const isEmpty = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
 /** The request for a definition: reading it gives the same definition. */
-export function requestOfJob(spec: JobSpec): JobCreate {
+export function requestOfJob(spec: JobSpec): Partial<JobCreate> {
   const { key, task, queue, priority, payload, policy, labels, owner, firing = {} } = spec;
   return {
     task,

@@ -6,7 +6,8 @@ import { keyPattern } from "../bounds.js";
 import { described, object } from "../fields.js";
 import { mergePatch, mergePatchOf, removableFields } from "../merge-patch.js";
 import { changeErrors, definitionErrors, type Operation } from "../operation.js";
-import { explainJobField, JobCreate, jobFields, legacyFieldNames, normaliseJobRequest } from "./job-create.js";
+import { translateBody } from "../spellings/translate.js";
+import { explainJobField, JobCreate, jobFields, readJob } from "./job-create.js";
 import { requestOfJob } from "./job-definition.js";
 import { isCompanion, scheduleKinds, ScheduleRequest } from "./job-schedule.js";
 import { changesJob, etag, Job, theJob } from "./job.js";
@@ -16,7 +17,6 @@ import { policyRules, runFields } from "./run-policy.js";
 const { task: _task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
 const schedulePatch = mergePatchOf(ScheduleRequest);
 
-/** Takes no spellings of other systems: a patch names fields as answers do. */
 export const JobPatch = object(
   "JobPatch",
   {
@@ -51,7 +51,7 @@ export const putJob = {
   ...changesJob,
   method: "PUT",
   path: "/v1/jobs/{id}",
-  aliases: [{ path: "/jobs/{id}" }],
+  aliases: [{ path: "/jobs/{id}", legacySpelling: true }],
   client: "jobs.put",
   summary: "Create or replace a job by its key",
   rules: [{ code: "field_invalid", rule: "key is the key in the address, or the key of the job" }],
@@ -70,7 +70,7 @@ export const updateJob = {
   ...changesJob,
   method: "PATCH",
   path: "/v1/jobs/{id}",
-  aliases: [{ path: "/jobs/{id}" }],
+  aliases: [{ path: "/jobs/{id}", legacySpelling: true }],
   client: "jobs.update",
   summary: "Change parts of a job",
   description:
@@ -90,13 +90,18 @@ type PatchChecks = Pick<RequestContext, "checkPayload" | "refuseTarget">;
 /** Checks the patch by itself. The patched definition is checked when the patch is applied. */
 export function readJobPatch(body: unknown, checks: PatchChecks = {}): ApplyJobPatch {
   const findings = new Findings();
-  const explainUnknown = explainPatchField(findings);
-  const patch = soundBody(JobPatch, body, { findings, explainUnknown, example: '{"priority": 7}' });
+  const check = { findings, explainUnknown: explainJobField(findings), example: '{"priority": 7}' };
+  const patch = soundBody(JobPatch, translateBody(body, "job", findings), check);
   findings.raise();
-  return (current, now) => applied(patch, current, now, checks);
+  return (current, now) => applied(patch, current, { ...checks, now }, findings);
 }
 
-function applied(patch: JobPatch, current: JobSpec, now: Instant, checks: PatchChecks): JobSpec {
+interface ApplyContext extends PatchChecks {
+  readonly now: Instant;
+}
+
+/** `findings` know where the caller wrote the fields of the patch. */
+function applied(patch: JobPatch, current: JobSpec, { now, ...checks }: ApplyContext, findings: Findings): JobSpec {
   refuseOtherKey(patch.key, current.key);
   const before = requestOfJob(current);
   const { payload, schedule, key: _, ...rest } = patch;
@@ -107,9 +112,8 @@ function applied(patch: JobPatch, current: JobSpec, now: Instant, checks: PatchC
   };
   const value = Object.hasOwn(patch, "payload") ? payload : current.payload;
   const context = { now, current, payload: { value }, ...checksOf(patch, checks) };
-  const { spec } = normaliseJobRequest(merged, context);
   // The payload was checked already, now or when it was stored: an old one is not this caller's fault.
-  return { ...spec, payload: value };
+  return { ...readJob(merged, context, findings.emptied()), payload: value };
 }
 
 /** Stored fields are not checked again: their faults are not this caller's. */
@@ -135,14 +139,4 @@ function withoutOtherKinds(before: ScheduleRequest, patch: Partial<Record<string
   const kind = scheduleKinds.find((name) => (patch[name] ?? null) !== null);
   if (kind === undefined || kind in before) return before;
   return Object.fromEntries(Object.entries(before).filter(([name]) => isCompanion(kind, name)));
-}
-
-function explainPatchField(findings: Findings): ReturnType<typeof explainJobField> {
-  const explain = explainJobField(findings);
-  return (pointer, parent, name) => {
-    if (parent !== "" || !legacyFieldNames.includes(name)) return explain(pointer, parent, name);
-    const detail = `${name} is accepted when a job is created. A change must use the field names of the answer.`;
-    findings.add(pointer, "unknown_field", detail);
-    return true;
-  };
 }

@@ -6,7 +6,7 @@ import { bodyErrors, changeErrors, type Operation, unversionedVerb } from "../op
 import { JobCreate } from "./job-create.js";
 import { changesJob, etag, Job, JobRef, MissedChoice, theJob } from "./job.js";
 import { pauseEnd, pauseFields, pauseRules } from "./pause.js";
-import { placedPolicies, runPolicy } from "./run-policy.js";
+import { runPolicy } from "./run-policy.js";
 import { RunRepeat, RunRetried } from "./run-retry.js";
 import { Run, RunWaitQuery } from "./run.js";
 
@@ -95,9 +95,6 @@ export const JobRollback = object(
 );
 export type JobRollback = Static<typeof JobRollback>;
 
-const legacyVerb = (verb: string) =>
-  [`/task/{id}/${verb}`, `/v1/task/{id}/${verb}`].map((path) => ({ path, legacySpelling: true }) as const);
-
 export const deleteJob = {
   ...changesJob,
   method: "DELETE",
@@ -113,7 +110,7 @@ export const deleteJob = {
 
 export const cancelJob = {
   ...changesJob,
-  ...unversionedVerb("/v1/jobs/{id}:cancel", legacyVerb("cancel")),
+  ...unversionedVerb("/v1/jobs/{id}:cancel"),
   client: "jobs.cancel",
   summary: "Cancel a job for good",
   description: "The job no longer fires, its waiting runs are cancelled, and its key becomes free.",
@@ -205,7 +202,7 @@ export const runJobNow = {
 
 export const retryJob = {
   ...writes,
-  ...unversionedVerb("/v1/jobs/{id}:retry", legacyVerb("retry")),
+  ...unversionedVerb("/v1/jobs/{id}:retry"),
   client: "jobs.retry",
   summary: "Retry the last run of a job",
   description: "The last run must have failed. Works like the retry of that run.",
@@ -256,7 +253,7 @@ export type RunNowRequest = ReturnType<typeof readRunNow>;
 export function readRunNow(body: unknown) {
   return readBody(JobRunNow, body, (given, findings) => {
     const { priority, queue, labels, retry, timeout, deadline, force } = given;
-    const policy = runPolicy(placedPolicies(present({ retry })), present({ timeout, deadline }), findings);
+    const policy = runPolicy(present({ retry, timeout, deadline }), findings);
     return {
       ...readPayload(given),
       ...present({ priority, queue, labels, force }),

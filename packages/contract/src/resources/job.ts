@@ -112,14 +112,6 @@ export const Job = object("Job", {
   updated_at: Timestamp,
   last_run: nullable(RunSummary),
   run: Type.Optional(described(Run, "The run of a one-off job; only in an answer about a single job")),
-  job_id: Type.Optional(Text("The id again, if the request used the spelling of another system")),
-  task_id: Type.Optional(Text("The id again, if the request used the spelling of another system")),
-  log_url: Type.Optional(
-    Type.String({
-      description: "The address of the log of its last run, if the request used the spelling of another system",
-      examples: ["/v1/runs/run_01k9zq3v5e0r8t2b7n4m6x1c9d/logs"],
-    }),
-  ),
 });
 export type Job = Static<typeof Job>;
 
@@ -149,7 +141,7 @@ const reads = { method: "GET", tag: "Jobs", permission: "jobs:read", rateClass: 
 export const listJobs = {
   ...reads,
   path: "/v1/jobs",
-  aliases: [{ path: "/jobs" }],
+  aliases: [{ path: "/jobs", legacySpelling: true }],
   client: "jobs.list",
   summary: "List jobs, newest first",
   query: JobListQuery,
@@ -160,11 +152,7 @@ export const listJobs = {
 export const getJob = {
   ...reads,
   path: "/v1/jobs/{id}",
-  aliases: [
-    { path: "/jobs/{id}" },
-    { path: "/task/{id}", legacySpelling: true },
-    { path: "/v1/task/{id}", legacySpelling: true },
-  ],
+  aliases: [{ path: "/jobs/{id}", legacySpelling: true }],
   client: "jobs.get",
   summary: "Get a job",
   description: "For a one-off job the answer includes its run, so that one call is enough for its status.",

@@ -4,7 +4,7 @@ import { Findings } from "../check/findings.js";
 import { object } from "../fields.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { runLimits } from "./run-limits.js";
-import { placedPolicies, policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
+import { policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
 
 interface PayloadFault {
   readonly pointer: string;
@@ -91,37 +91,27 @@ const defaultNames: ReadonlySet<string> = new Set(Object.keys(TaskDefaults.prope
 /** Returns the defaults that a worker registered for a task; null or undefined: none. */
 export type DefaultsOf = (task: string) => TaskDefaults | null | undefined;
 
-type Request = TaskDefaults & { readonly [Spelling in "retries" | "retry_policy" | "callback_url"]?: unknown };
-
-/** Other spellings of fields that a task may have defaults for. */
-const otherSpellings: Readonly<Record<string, readonly (keyof Request)[]>> = {
-  retry: ["retries", "retry_policy"],
-  callbacks: ["callback_url"],
-};
-
 const origin = "a default of the task that its worker registered; send the field to override it";
 
 /**
  * The request, with the defaults of its task for the fields that it leaves out. A field is taken whole: a caller who sends a retry policy
  * replaces the whole policy, as in the SDK. A fault in a default, or because of one, says where the default comes from.
  */
-export function withDefaults<Given extends Request>(
+export function withDefaults<Given extends TaskDefaults>(
   given: Given,
   defaults: TaskDefaults | null | undefined,
   findings: Findings,
 ): Given {
   if (defaults === null || defaults === undefined) return given;
-  const isSent = (name: string): boolean =>
-    [name, ...(otherSpellings[name] ?? [])].some((spelling) => Object.hasOwn(given, spelling));
   const taken = Object.entries(defaults).filter(
-    ([name]) => defaultNames.has(name) && !isSent(name) && !hasNoEffect(name, given, defaults),
+    ([name]) => defaultNames.has(name) && !Object.hasOwn(given, name) && !hasNoEffect(name, given, defaults),
   );
   findings.explain(new Set(taken.map(([name]) => name)), origin);
   return { ...given, ...Object.fromEntries(taken) };
 }
 
 /** A default without effect: retries of a run that starts at most once, or what a failure does to an order where there is none. */
-function hasNoEffect(name: string, given: Request, defaults: TaskDefaults): boolean {
+function hasNoEffect(name: string, given: TaskDefaults, defaults: TaskDefaults): boolean {
   if (name === "retry") return given.guarantee === "at_most_once";
   return name === "ordering_on_failure" && (given.ordering_key ?? defaults.ordering_key) === undefined;
 }
@@ -129,8 +119,8 @@ function hasNoEffect(name: string, given: Request, defaults: TaskDefaults): bool
 /** Throws one CarillonError that names every fault, as a request with these fields would. Keys are checked without a payload. */
 export function checkDefaults(defaults: TaskDefaults, refuse?: RefuseTarget): void {
   const findings = new Findings();
-  const { retry, callbacks, ordering_on_failure: onFailure, ...rest } = defaults;
-  runPolicy(placedPolicies({ ...(retry && { retry }), ...(callbacks && { callbacks }) }), rest, findings, refuse);
+  const { ordering_on_failure: onFailure, ...rest } = defaults;
+  runPolicy(rest, findings, refuse);
   const isOrdered = rest.ordering_key !== undefined && onFailure !== undefined;
   runLimits({ ...rest, ...(isOrdered && { ordering_on_failure: onFailure }) }, null, findings);
   findings.raise();

@@ -1,10 +1,12 @@
-import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant } from "@carillon/core";
+import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant, parseId } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
+import type { ExplainUnknown } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
-import { checkJsonValue, isPlainlySound, readBatch, readBody } from "../check/read-body.js";
+import { checkJsonValue, isPlainlySound, readBatch, soundBody } from "../check/read-body.js";
 import {
   BatchOf,
+  closed,
   Count,
   described,
   DurationText,
@@ -16,12 +18,13 @@ import {
   stringEnum,
   Text,
 } from "../fields.js";
-import { bodyErrors, type Operation, singleAnswer, storeErrors, writeErrors } from "../operation.js";
+import { bodyErrors, type Operation, queryErrors, singleAnswer, storeErrors, writeErrors } from "../operation.js";
 import { atMostOne } from "../rules.js";
+import { hintFor, translateBody } from "../spellings/translate.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, refuseLongPast, type RequestContext, withDefaults } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
-import { placedPolicies, policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
+import { policyFields, policyRules, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
 import { BatchWarnings } from "./warning.js";
 
@@ -72,6 +75,13 @@ export const RunCreate = object(
     searchable: runFields.searchable,
     owner: runFields.owner,
     dedupe: Type.Optional(DedupeRequest),
+    parent_id: Type.Optional(
+      Type.String({
+        maxLength: limits.nameLength,
+        description: "The run whose handler creates this one",
+        examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"],
+      }),
+    ),
   },
   {
     examples: [{ task: "echo", payload: { hello: "world" }, dedupe: { key: "hello" } }],
@@ -94,9 +104,9 @@ export type RunCreated = Static<typeof RunCreated>;
 
 export const RunBatch = object(
   "RunBatch",
-  { runs: BatchOf(RunCreate, "Each like the body that creates one run") },
+  { runs: BatchOf(RunCreate, "Each like the body that creates one run", limits.runBatch) },
   {
-    description: `Up to ${limits.batch} runs. Each is stored or refused by itself`,
+    description: `Up to ${limits.runBatch} runs. Each is stored or refused by itself`,
     examples: [
       {
         runs: [
@@ -162,6 +172,7 @@ export const createRun = {
     "address_refused",
     "run_duplicate",
     "dedupe_busy",
+    "id_invalid",
     ...storeErrors,
   ],
 } as const satisfies Operation;
@@ -178,19 +189,90 @@ export const createRuns = {
   permission: "runs:write",
   rateClass: "bulk",
   body: RunBatch,
+  bodyBytes: limits.runBatchBytes,
   ...singleAnswer(RunBatchCreated, "The result for each item", writeErrors),
 } as const satisfies Operation;
 
+const RunImportLine = object(
+  "RunImportLine",
+  {
+    line: Count("The number of the line, from 1"),
+    id: Type.Optional(Text("The id of the new run, or of the existing run with the same dedupe key")),
+    is_new: Flag("Whether this call created the run"),
+    problem: Type.Optional(described(Problem, "Why no run was stored")),
+  },
+  { description: "The result of one line: id and is_new, or problem" },
+);
+export type RunImportLine = Static<typeof RunImportLine>;
+
+const RunImportSummary = object(
+  "RunImportSummary",
+  {
+    done: Type.Boolean({ description: "Whether every line was read" }),
+    lines: Count("Lines with a result"),
+    created: Count("Created runs"),
+    duplicates: Count("Lines for which a run existed already"),
+    refused: Count("Refused lines"),
+    stopped_at: Type.Optional(
+      Count("The line at which the import stopped. Continue with it, or with the next if it was refused"),
+    ),
+    problem: Type.Optional(described(Problem, "Why the server stopped, where that was not a refused line")),
+  },
+  { description: "The last line" },
+);
+export type RunImportSummary = Static<typeof RunImportSummary>;
+
+export const importRuns = {
+  method: "POST",
+  path: "/v1/runs:import",
+  aliases: [{ path: "/runs:import" }],
+  tag: "Runs",
+  summary: "Create any number of runs from a stream of lines",
+  description:
+    "Each line of the body is a run as JSON, of at most 1 MiB. The answer has one line for each, while the body is still being sent, " +
+    "so read it meanwhile; its last line is a summary. Runs are durable when their result is sent. A faulty line stops no other, unless " +
+    "on_error is stop. Blank lines only count. With dedupe keys an import can be repeated from any line. Any content type is accepted.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  query: closed({
+    on_error: Type.Optional(
+      stringEnum(["continue", "stop"], {
+        description:
+          "What a refused line does to the lines after it; continue by default. With stop, lines that were stored together with it may follow",
+      }),
+    ),
+    results: Type.Optional(
+      stringEnum(["all", "refused"], {
+        description: "Which lines get a result; all by default. The summary counts all of them",
+      }),
+    ),
+  }),
+  lines: RunCreate,
+  waits: true,
+  answers: {
+    200: {
+      description: "One result on each line, then a summary",
+      schema: Type.Union([RunImportLine, RunImportSummary]),
+      contentType: "application/x-ndjson",
+    },
+  },
+  errors: [...queryErrors, "json_invalid", ...storeErrors],
+} as const satisfies Operation;
+
 /** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */
-export function readRunCreate(body: unknown, context: RequestContext): EnqueueSpec {
-  return readBody(RunCreate, body, (said, findings) => {
+export function readRunCreate(sent: unknown, context: RequestContext): EnqueueSpec {
+  const findings = new Findings();
+  const body = sent === undefined ? {} : translateBody(sent, "run", findings);
+  const said = soundBody(RunCreate, body, { findings, explainUnknown: explainRunField(findings) });
+  return findings.judge(() => {
     const given = withDefaults(said, context.defaultsOf?.(said.task ?? ""), findings);
     const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner } = given;
     const runAt = runAtOf(given, context, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
     const policy = {
-      ...runPolicy(placedPolicies(given), given, findings, context.refuseTarget),
+      ...runPolicy(given, findings, context.refuseTarget),
       ...runLimits(given, { value: payload }, findings),
+      ...parentOf(given, findings),
     };
     addPayloadFaults(context.checkPayload, task, payload, findings);
     return {
@@ -205,6 +287,20 @@ export function readRunCreate(body: unknown, context: RequestContext): EnqueueSp
       ...(dedupe && { dedupe }),
     };
   });
+}
+
+function parentOf({ parent_id: text }: Partial<RunCreate>, findings: Findings): { readonly parent?: string } {
+  const parent = text === undefined ? undefined : findings.attempt("/parent_id", () => parseId("run", text));
+  return parent === undefined ? {} : { parent };
+}
+
+/** Explains why a run does not take a field, where the reason is known. */
+function explainRunField(findings: Findings): ExplainUnknown {
+  return (pointer, parent, name) => {
+    const hint = parent === "" ? hintFor("run", name) : undefined;
+    if (hint !== undefined) findings.add(pointer, "unknown_field", `${name} is not a field. ${hint}`);
+    return hint !== undefined;
+  };
 }
 
 /** Refuses the JSON text of a payload as `readRunCreate` would: for a run that otherwise equals one that was read. */
@@ -238,5 +334,10 @@ function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["de
 }
 
 export function readRunBatch(body: unknown): readonly unknown[] {
-  return readBatch(body, "runs", '{"runs": [{"task": "echo"}]}');
+  return readBatch(body, {
+    name: "runs",
+    example: '{"runs": [{"task": "echo"}]}',
+    maxItems: limits.runBatch,
+    more: "Send several calls, or stream any number of runs, one on each line, to POST /v1/runs:import.",
+  });
 }

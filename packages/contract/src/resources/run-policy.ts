@@ -20,12 +20,11 @@ import {
   NameText,
   object,
   OwnerName,
-  type Placed,
   readDuration,
   stringEnum,
   WholeNumber,
 } from "../fields.js";
-import { atMostOne, type Condition, ifOneOf, type Rule } from "../rules.js";
+import { type Condition, ifOneOf, type Rule } from "../rules.js";
 import { BreakerRequest, readBreaker } from "./breaker.js";
 import { Callbacks, callbacksOf, type RefuseTarget } from "./end-callback.js";
 import { limitFields } from "./run-limits.js";
@@ -66,17 +65,6 @@ const requestFields = {
 
 export const RetryRequest = object("RetryRequest", requestFields, { "x-carillon-rules": waitRules });
 export type RetryRequest = Static<typeof RetryRequest>;
-
-/** The same under the name of other systems, which count retries: the attempts after the first. */
-export const RetryPolicySpelling = object(
-  "RetryPolicySpelling",
-  {
-    ...requestFields,
-    max_retries: Type.Optional(WholeNumber(0, 9_999, "max_attempts - 1")),
-  },
-  { allOf: [atMostOne(["max_attempts", "max_retries"])], "x-carillon-rules": waitRules },
-);
-export type RetryPolicySpelling = Static<typeof RetryPolicySpelling>;
 
 export const Retry = object(
   "Retry",
@@ -181,11 +169,7 @@ export const runFields = {
 export const policyRules = {
   allOf: [
     ifOneOf("guarantee", ["at_most_once"], {
-      properties: {
-        retry: { properties: { max_attempts: { enum: [1] } } },
-        retry_policy: { properties: { max_attempts: { enum: [1] }, max_retries: { enum: [0] } } },
-        retries: { enum: [0] },
-      },
+      properties: { retry: { properties: { max_attempts: { enum: [1] } } } },
     }),
   ],
   rules: [
@@ -203,34 +187,11 @@ export const policyRules = {
 
 type PolicyFields = Static<TObject<typeof policyFields>> & { readonly searchable?: readonly string[] };
 
-/** The policies that have more than one spelling, each with the place where the caller wrote it. */
-export interface PlacedPolicies {
-  readonly callbacks: Placed<NonNullable<PolicyFields["callbacks"]>> | undefined;
-  readonly retry: Placed<RetryPolicySpelling> | undefined;
-  readonly maxAttempts: Placed<number> | undefined;
-}
-
-/** The same for a request that takes one spelling only. */
-export function placedPolicies({ retry, callbacks }: Pick<PolicyFields, "retry" | "callbacks">): PlacedPolicies {
-  const maxAttempts = retry?.max_attempts;
-  return {
-    callbacks: callbacks && { value: callbacks, pointer: "/callbacks" },
-    retry: retry && { value: retry, pointer: "/retry" },
-    maxAttempts: maxAttempts === undefined ? undefined : { value: maxAttempts, pointer: "/retry/max_attempts" },
-  };
-}
-
 /** Reads the policies of a request. A policy that is left out stays absent, so that it follows the defaults of Carillon. */
-export function runPolicy(
-  own: PlacedPolicies,
-  given: PolicyFields,
-  findings: Findings,
-  refuse?: RefuseTarget,
-): RunPolicy {
-  const { timeout, deadline, guarantee } = given;
-  const { value: callbacks = [], pointer: at = "/callbacks" } = own.callbacks ?? {};
+export function runPolicy(given: PolicyFields, findings: Findings, refuse?: RefuseTarget): RunPolicy {
+  const { timeout, deadline, guarantee, callbacks = [] } = given;
   const requires = readRequires(given);
-  const retry = readRetry(own, findings);
+  const retry = readRetry(given.retry ?? {}, findings);
   const timeoutMs = readDuration(timeout, "/timeout", findings, policyTimeBounds);
   const deadlineMs = readDuration(deadline, "/deadline", findings, policyTimeBounds);
   const sla = readSla(given.sla ?? {}, findings);
@@ -241,12 +202,13 @@ export function runPolicy(
     ...(Object.keys(sla).length > 0 && { sla }),
     ...(guarantee === "at_most_once" && { guarantee }),
     ...(Object.keys(requires).length > 0 && { requires }),
-    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, { at, refuse }, findings) }),
+    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, refuse, findings) }),
     ...(given.searchable !== undefined &&
       given.searchable.length > 0 && { searchable: [...new Set(given.searchable)] }),
     ...(given.breaker !== undefined && { breaker: readBreaker(given.breaker, findings) }),
   };
-  findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer), "guarantee");
+  const maxAttemptsAt = given.retry?.max_attempts === undefined ? undefined : "/retry/max_attempts";
+  findings.attempt("", () => checkRunPolicy(policy, maxAttemptsAt), "guarantee");
   return policy;
 }
 
@@ -277,14 +239,12 @@ function readRequires(given: PolicyFields): Readonly<Record<string, string>> {
   });
 }
 
-function readRetry(own: PlacedPolicies, findings: Findings): Partial<RetryPolicy> {
-  const { maxAttempts, retry } = own;
-  const pointer = retry?.pointer ?? "/retry";
-  const { backoff, initial, factor, max, jitter, non_retryable: nonRetryable } = retry?.value ?? {};
-  const initialMs = readDuration(initial, `${pointer}/initial`, findings);
-  const maxMs = readDuration(max, `${pointer}/max`, findings);
-  const given: Partial<RetryPolicy> = {
-    ...(maxAttempts && { maxAttempts: maxAttempts.value }),
+function readRetry(given: RetryRequest, findings: Findings): Partial<RetryPolicy> {
+  const { max_attempts: maxAttempts, backoff, initial, factor, max, jitter, non_retryable: nonRetryable } = given;
+  const initialMs = readDuration(initial, "/retry/initial", findings);
+  const maxMs = readDuration(max, "/retry/max", findings);
+  const policy: Partial<RetryPolicy> = {
+    ...(maxAttempts !== undefined && { maxAttempts }),
     ...(backoff !== undefined && { backoff }),
     ...(initialMs !== undefined && { initialMs }),
     ...(factor !== undefined && { factor }),
@@ -292,8 +252,8 @@ function readRetry(own: PlacedPolicies, findings: Findings): Partial<RetryPolicy
     ...(jitter !== undefined && { jitter }),
     ...(nonRetryable !== undefined && { nonRetryable }),
   };
-  findings.attempt(pointer, () => retryPolicy(given));
-  return given;
+  findings.attempt("/retry", () => retryPolicy(policy));
+  return policy;
 }
 
 export function retryRequest({

@@ -169,6 +169,7 @@ export const Run = object("Run", {
   }),
   labels: Type.Record(Type.String(), Type.String()),
   owner: nullable(Type.String()),
+  parent_id: nullable(Text("The run whose handler created it")),
   trace_id: nullable(Text("The trace of the call that created it, by W3C Trace Context")),
   warnings: Type.Optional(
     Type.Array(Warning, {
@@ -204,7 +205,6 @@ export const listFilters = {
   task: Type.Optional(NameFilter("Only of this task")),
   queue: Type.Optional(NameFilter("Only in this queue")),
   owner: Type.Optional(NameFilter("Only of this owner")),
-  user_id: Type.Optional(NameFilter("Other spelling of owner")),
   label_selector: Type.Optional(
     Type.String({
       minLength: 1,
@@ -337,7 +337,7 @@ const reads = { method: "GET", tag: "Runs", permission: "runs:read", rateClass: 
 export const listRuns = {
   ...reads,
   path: "/v1/runs",
-  aliases: [{ path: "/runs" }, { path: "/job/executions" }, { path: "/v1/job/executions" }],
+  aliases: [{ path: "/runs" }],
   client: "runs.list",
   summary: "List runs, newest first",
   query: RunListQuery,

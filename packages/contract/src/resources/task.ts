@@ -36,6 +36,7 @@ const reads = { method: "GET", rateClass: "read" } as const;
 export const listTasks = {
   ...reads,
   path: "/v1/tasks",
+  aliases: [{ path: "/tasks" }],
   tag: "Tasks",
   client: "tasks.list",
   summary: "List tasks by name",
@@ -48,6 +49,7 @@ export const listTasks = {
 export const getTask = {
   ...reads,
   path: "/v1/tasks/{name}",
+  aliases: [{ path: "/tasks/{name}" }],
   tag: "Tasks",
   client: "tasks.get",
   summary: "Get a task",

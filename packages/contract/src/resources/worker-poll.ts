@@ -78,6 +78,7 @@ export type WorkerPoll = Static<typeof WorkerPoll>;
 const Assigned = object("AssignedRun", {
   run_id: RunUuid,
   job_id: nullable(Text("The job's UUID")),
+  namespace: Type.Optional(Text("The name of the run's namespace")),
   task: Type.String(),
   queue: Type.String(),
   payload: Type.Unknown(),

@@ -1,4 +1,5 @@
 import { CarillonError } from "../errors/carillon-error.js";
+import { canonicalUuid } from "../ids/uuid.js";
 import { type RetryPolicy, defaultRetryPolicy, retryPolicy } from "../retry/retry-policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 import type { TraceContext } from "../trace/traceparent.js";
@@ -37,6 +38,8 @@ export interface RunPolicy extends RunLimits {
   readonly callbacks?: readonly Callback[];
   /** Paths of the payload by which runs can be searched. */
   readonly searchable?: readonly string[];
+  /** The id of the run whose handler created this one. */
+  readonly parent?: string;
   /** The trace context of the request for the run; never set on a recurring job. */
   readonly traceparent?: string;
   /** Vendor data of the trace; never without a traceparent. */
@@ -60,6 +63,11 @@ export function retryOf({ retry, guarantee }: RunPolicy): RetryPolicy {
 /** The timeout of an attempt; null: none. Plain SQL can store any policy: an invalid timeout counts as absent. */
 export function timeoutOf({ timeoutMs }: RunPolicy): DurationMs | null {
   return Number.isSafeInteger(timeoutMs) && (timeoutMs ?? 0) > 0 ? (timeoutMs ?? null) : null;
+}
+
+/** The id of the run whose handler created a run with this policy; null: none did. Plain SQL can store any policy. */
+export function parentOf({ parent }: RunPolicy): string | null {
+  return typeof parent === "string" ? canonicalUuid(parent) : null;
 }
 
 /** The policy with this trace context in place of any other. */

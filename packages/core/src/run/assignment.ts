@@ -5,6 +5,8 @@ import type { DurationMs, Instant } from "../time/instant.js";
 export interface Assignment {
   readonly runId: string;
   readonly jobId: string | null;
+  /** The name of its namespace; undefined from a server of an older version, and from a node that has not read a new namespace yet. */
+  readonly namespace?: string | undefined;
   readonly task: string;
   readonly queue: string;
   readonly payload: unknown;

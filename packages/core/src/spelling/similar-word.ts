@@ -19,6 +19,19 @@ export function similarWord(given: string, words: readonly string[]): string | u
   return best;
 }
 
+/** The words nearest to another, nearest first: those that share a part of it (as `max_tries` and `max_attempts` do), then by edit distance. */
+export function nearestWords(given: string, words: readonly string[], count: number): string[] {
+  const wanted = fold(given.slice(0, maxLength));
+  const parts = wanted.split(/[_.]/).filter((part) => part.length > 2);
+  const ranked = words.map((word) => {
+    const folded = fold(word);
+    const isRelated = parts.some((part) => folded.includes(part)) || wanted.includes(folded);
+    return { word, isRelated, slips: slipsBetween(wanted, folded) };
+  });
+  ranked.sort((a, b) => Number(b.isRelated) - Number(a.isRelated) || a.slips - b.slips);
+  return ranked.slice(0, count).map(({ word }) => word);
+}
+
 function fold(word: string): string {
   return word.toLowerCase().replaceAll("-", "_");
 }

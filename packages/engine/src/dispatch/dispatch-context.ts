@@ -45,6 +45,6 @@ export interface DispatchCatalog {
   /** Keeps the defaults that workers register with their tasks. */
   readonly tasks: Pick<TaskCache, "register">;
   /** The weight of each namespace, for workers that serve several. */
-  readonly namespaces: Pick<NamespaceCache, "weightOf">;
+  readonly namespaces: Pick<NamespaceCache, "nameOf" | "weightOf">;
   readonly durations: Pick<TaskDurations, "note">;
 }

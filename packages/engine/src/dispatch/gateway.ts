@@ -143,7 +143,11 @@ export class Gateway {
     this.#handlerState = new HandlerState(store);
 
     // Sessions, and the runs that they hold.
-    this.#assigner = new RunAssigner(context, { results, sessions: () => this.sessions });
+    this.#assigner = new RunAssigner(context, {
+      results,
+      sessions: () => this.sessions,
+      namespaces: catalog.namespaces,
+    });
     this.sessions = new ServedSessions(context, {
       gatewayId,
       groups: this.#groups,

@@ -135,7 +135,7 @@ export function memoryGateway({ store, ...over }: DispatchOver = {}, kind: LaneK
     queues: { isPaused: () => false, edition: 0, inUse: noQueues, orderOf: () => null },
     limitOwners: { isLimited: () => false, revision: 0 },
     tasks: { register: async () => [] },
-    namespaces: { weightOf: () => 1 },
+    namespaces: { weightOf: () => 1, nameOf: () => "default" },
     durations: { note: () => undefined },
   };
   const gateway = new Gateway(context, { catalog, channel: noChannel, hasSubscribers: () => false });

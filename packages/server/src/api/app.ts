@@ -1,7 +1,7 @@
 import { live } from "@carillon/engine";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { limits } from "@carillon/contract";
+import { limits, ownAddress } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { backfillHandlers, backfillReplays } from "./backfills.js";
@@ -25,7 +25,7 @@ import { docsStyle } from "./http/docs/style.js";
 import { answerBrokenRequest, noSuchAddress, problemType, toProblem } from "./http/errors.js";
 import { type ApiMetrics, type ApiOptions, type Handlers, noTracing, type Replays } from "./http/handler.js";
 import { registerOperations } from "./http/routes.js";
-import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
+import { acceptJsonBodies, limitBodyTime, requestIdHeader, requestIdOf } from "./http/request.js";
 import { jobChangeHandlers, jobHandlers, jobHistoryHandlers, jobReplays } from "./jobs.js";
 import { limitHandlers } from "./limits.js";
 import { mailHandlers } from "./mails.js";
@@ -34,6 +34,7 @@ import { namespaceHandlers, namespaceReplays } from "./namespaces.js";
 import { operationHandlers, operationReplays } from "./operations.js";
 import { queueHandlers, queueReplays } from "./queues.js";
 import { runHistoryHandlers, runLogHandlers } from "./run-history.js";
+import { runImportHandlers } from "./run-import.js";
 import { callbackHandlers, identifiedRunHandlers, runChangeHandlers, runHandlers, runReplays } from "./runs.js";
 import { jobPreviewHandlers } from "./schedules.js";
 import { webhookHandlers, webhookReplays } from "./webhooks.js";
@@ -63,12 +64,14 @@ export function createApi(options: ApiOptions): Api {
     // A hook below writes one line for each call, with its outcome.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: limits.bodyBytes,
-    requestTimeout: requestTimeoutMs,
+    // A stream of lines may last longer: the limit of other bodies is in limitBodyTime, of headers in Node's headersTimeout.
+    requestTimeout: 0,
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, options.metrics),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.newRequestId()),
+    rewriteUrl: ({ url = "/" }) => ownAddress(url),
     routerOptions: { maxParamLength, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
@@ -102,6 +105,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobHistoryHandlers(options),
     ...jobPreviewHandlers(options),
     ...runHandlers(options),
+    ...runImportHandlers(options),
     ...runChangeHandlers(options),
     ...runHistoryHandlers(options),
     ...runLogHandlers(options),
@@ -151,6 +155,7 @@ function addHooks(app: FastifyInstance, options: ApiOptions): void {
   const admission = new Admission(admissionLimits(budget));
   metrics.watchAdmission(admission.load);
   app.decorateRequest("ticket", null);
+  limitBodyTime(app, requestTimeoutMs);
   let isClosing = false;
   const connections = new IdleConnections(app.server);
   app.addHook("preClose", async () => {

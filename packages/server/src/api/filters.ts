@@ -15,7 +15,6 @@ interface SharedQuery {
   readonly task?: string;
   readonly queue?: string;
   readonly owner?: string;
-  readonly user_id?: string;
   readonly label_selector?: string;
   readonly created_after?: string;
   readonly created_before?: string;
@@ -34,16 +33,12 @@ interface SharedFilter {
 
 /** Members are always written in the same order: the fingerprint in the page token is made from the JSON. */
 function sharedFilter(query: SharedQuery): SharedFilter {
-  const { task, queue, owner, user_id: userId, label_selector: selector } = query;
+  const { task, queue, owner, label_selector: selector } = query;
   const { created_after: after, created_before: before } = query;
-  if (owner !== undefined && userId !== undefined && owner !== userId) {
-    throw refused("?user_id", "field_invalid", "means the same as ?owner; send one of them");
-  }
-  const anyOwner = owner ?? userId;
   return {
     ...(task !== undefined && { task }),
     ...(queue !== undefined && { queue }),
-    ...(anyOwner !== undefined && { owner: anyOwner }),
+    ...(owner !== undefined && { owner }),
     ...(selector !== undefined && { labels: parsed("?label_selector", () => parseLabelSelector(selector)) }),
     ...(after !== undefined && { createdFrom: parsed("?created_after", () => queryInstant(after)) }),
     ...(before !== undefined && { createdBefore: parsed("?created_before", () => queryInstant(before)) }),

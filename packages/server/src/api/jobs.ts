@@ -1,6 +1,8 @@
 import {
   type BatchResult,
-  hasLegacySpelling,
+  hasOtherSpelling,
+  historyLength,
+  inOtherSpelling,
   type Job,
   type JobDefinition,
   type JobVersion,
@@ -15,6 +17,7 @@ import {
   readResume,
   readRollback,
   refuseOtherKey,
+  type Run,
   slaRequest,
   type Warning,
 } from "@carillon/contract";
@@ -83,19 +86,20 @@ export function jobHandlers(options: ApiOptions) {
       );
       return batchResponse(outcomes, call.requestId, await unservedWarnings(engine, call.namespace, specsOf(items)));
     },
-    async listJobs({ query, namespace }) {
+    async listJobs({ query, namespace, legacySpelling }) {
+      const toJson = (job: JobView): Job => (legacySpelling ? inOtherSpelling(toJobJson(job)) : toJobJson(job));
       const filter = jobFilter(query);
       const keys = keysOf(query);
       if (keys !== null) {
         const jobs = await engine.jobs.byKeys(namespace, keys);
-        return ok({ jobs: jobs.map(toJobJson), next_page_token: null });
+        return ok({ jobs: jobs.map(toJson), next_page_token: null });
       }
       const list = ["jobs", namespace, filter, ...orderOf(query)];
       if (query.total !== undefined) refuseTotalWithStatus(query);
       const page = await engine.jobs.list(namespace, filter, pageRequest(query, list));
       const total = query.total === undefined ? undefined : await engine.jobs.total(namespace, filter, query.total);
       return ok({
-        jobs: page.rows.map(toJobJson),
+        jobs: page.rows.map(toJson),
         next_page_token: nextPageToken(page, list),
         ...(total !== undefined && { total: { ...total } }),
       });
@@ -160,7 +164,7 @@ export function jobChangeHandlers(options: ApiOptions) {
     async updateJob(call) {
       const edit = readJobPatch(call.body, options);
       const job = await engine.jobs.edit(call.namespace, jobRef(call.params.id), edit, contextOf(call));
-      return responses.shown(job, call);
+      return responses.shown(job, shownTo(call));
     },
     putJob: (call) => put(options, responses, call),
     async deleteJob(call) {
@@ -202,10 +206,15 @@ async function put(options: ApiOptions, responses: JobResponses, call: PutCall):
     refuseOtherKey(spec.key, key);
     return { ...spec, ...(key !== undefined && { key }) };
   };
-  const shownTo = { namespace, legacySpelling: hasLegacySpelling(body) };
-  if ("id" in ref) return responses.shown(await engine.jobs.edit(namespace, ref, define, contextOf(call)), shownTo);
+  if ("id" in ref)
+    return responses.shown(await engine.jobs.edit(namespace, ref, define, contextOf(call)), shownTo(call));
   const { job, created } = await engine.jobs.upsert(namespace, ref.key, define, contextOf(call));
-  return created ? responses.created(job, shownTo) : responses.shown(job, shownTo);
+  return created ? responses.created(job, shownTo(call)) : responses.shown(job, shownTo(call));
+}
+
+/** A caller who uses names of another system, in the address or in the body, gets them back. */
+function shownTo({ namespace, legacySpelling, body }: Call<Operation>): JobResponseOptions {
+  return { namespace, legacySpelling: legacySpelling || hasOtherSpelling(body, "job") };
 }
 
 async function resume({ engine }: ApiOptions, responses: JobResponses, call: ResumeCall): Promise<ApiResponse> {
@@ -289,7 +298,15 @@ export class JobResponses {
     const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
     const unserved = await unservedJobWarnings(this.#engine, namespace, job);
     const warnings = [...warningsOf(job, calendars, this.#now()), ...unserved];
-    return okWithVersion(toSingleJobJson(job, { legacySpelling, warnings, waitingOn }));
+    const wire = toSingleJobJson(job, { warnings, waitingOn });
+    return okWithVersion(legacySpelling ? inOtherSpelling(wire, await this.#history(namespace, job)) : wire);
+  }
+
+  /** The latest runs of a job, newest first. */
+  async #history(namespace: string, { id, lastRun }: JobView): Promise<Run[]> {
+    if (lastRun === null) return [];
+    const { rows } = await this.#engine.runs.list(namespace, { jobId: id }, { pageSize: historyLength });
+    return rows.map((run) => toRunJson(run));
   }
 
   async created(job: JobView, options: JobResponseOptions): Promise<ApiResponse> {
@@ -320,24 +337,19 @@ function toPauseJson({ reason, actor, at, until, missed }: JobPause): NonNullabl
   return { reason, actor, at: timestamp(at), until: timestampOrNull(until), missed };
 }
 
-interface SingleJobOptions extends Required<Pick<JobResponseOptions, "legacySpelling" | "waitingOn">> {
+interface SingleJobOptions extends Required<Pick<JobResponseOptions, "waitingOn">> {
   readonly warnings: Warning[];
 }
 
 /** A single job: with its warnings, which are too slow for lists, and with the run of a one-off, which saves a second call. */
-function toSingleJobJson(job: JobView, { legacySpelling, warnings, waitingOn }: SingleJobOptions): Job {
+function toSingleJobJson(job: JobView, { warnings, waitingOn }: SingleJobOptions): Job {
   const wire = toJobJson(job);
   return {
     ...wire,
     warnings,
     ...toNeighboursJson(job),
     ...(isOneOff(job) && job.lastRun !== null && { run: toRunJson(job.lastRun, { waitingOn }) }),
-    ...(legacySpelling && { job_id: wire.id, task_id: wire.id, ...logUrl(job) }),
   };
-}
-
-function logUrl({ lastRun }: JobView): Pick<Job, "log_url"> {
-  return lastRun === null ? {} : { log_url: `/v1/runs/${formatId("run", lastRun.id)}/logs` };
 }
 
 /** Only for jobs that depend on others or that others depend on. */

@@ -27,6 +27,7 @@ import {
   type Instant,
   isFinal,
   latenessOf,
+  parentOf,
   parseDuration,
   parseTraceParent,
   type RunError,
@@ -71,8 +72,11 @@ import { unservedRunWarnings, unservedWarnings } from "./unserved-warnings.js";
 export function runHandlers(options: ApiOptions) {
   const { engine, tracing = noTracing } = options;
   return handlers({
-    async listRuns({ query, namespace }) {
-      return listRuns(engine, namespace, await withJobId(engine, namespace, query));
+    async listRuns({ query, namespace, legacySpelling }) {
+      // Other systems ask for the executions of a worker to see what it is running now.
+      const isRunningOnly = legacySpelling && query.worker_id !== undefined && query.status === undefined;
+      const asked = isRunningOnly ? { ...query, status: "running" } : query;
+      return listRuns(engine, namespace, await withJobId(engine, namespace, asked));
     },
     async listJobRuns({ params, query, namespace }) {
       const job = await findJob(engine, namespace, params.id);
@@ -394,6 +398,7 @@ interface RunFacts {
 }
 
 export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null, warnings }: RunFacts = {}): Run {
+  const parentId = parentOf(run.policy);
   return {
     ...toRunSummaryJson(run),
     job_id: shownJobId(run),
@@ -415,6 +420,7 @@ export function toRunJson(run: RunView, { waitingOn = null, retriedAs = null, wa
     attempts: toAttemptsJson(run),
     labels: { ...run.labels },
     owner: run.owner,
+    parent_id: parentId === null ? null : formatId("run", parentId),
     trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
     ...(warnings !== undefined && { warnings }),
   };

@@ -86,9 +86,10 @@ function toNoteAnswerJson(answer: NoteAnswer): WorkerStateAnswer["answers"][numb
 function toAssignmentJson(run: Assigned): string {
   const { runId, jobId, timeoutMs } = run;
   const trace = run.traceparent === undefined ? "" : toTraceJson(run.traceparent, run.tracestate);
+  const namespace = run.namespace === undefined ? "" : `"namespace":"${run.namespace}",`;
   const job = jobId === null ? "null" : `"${jobId}"`;
   return (
-    `{"run_id":"${runId}","job_id":${job},"task":${JSON.stringify(run.task)},"queue":${JSON.stringify(run.queue)},` +
+    `{"run_id":"${runId}","job_id":${job},${namespace}"task":${JSON.stringify(run.task)},"queue":${JSON.stringify(run.queue)},` +
     `"attempt":${run.attempt},"max_attempts":${run.maxAttempts},"at_most_once":${run.atMostOnce},"fence":${run.fence},` +
     `"timeout_ms":${timeoutMs ?? "null"},"scheduled_for":${run.scheduledFor},"run_at":${run.runAt},${trace}"payload":${run.payloadJson}}`
   );

@@ -19,7 +19,7 @@ import { StateSender } from "./reporter.js";
 import { StopSignal } from "./stop-signal.js";
 import type { Callback, Checkpoint, OnceOptions, Task, TaskContext, TaskLog, UpstreamRun, Work } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
-import type { Transport } from "./transport.js";
+import type { CreateRuns, Transport } from "./transport.js";
 
 export interface ExecuteOptions extends ContextOptions {
   /** The handler itself has ended, in time or late. */
@@ -161,6 +161,7 @@ export interface AttemptOptions {
   /** Stores and loads the handler's state. */
   readonly note: Transport["note"];
   readonly timers: WorkerTimers;
+  readonly createRuns?: CreateRuns;
 }
 
 export interface Attempt {
@@ -170,7 +171,7 @@ export interface Attempt {
 }
 
 /** Executes one attempt without a worker, with the full context of a handler. */
-export function runAttempt(task: Task, assignment: Assignment, { note, timers }: AttemptOptions): Attempt {
+export function runAttempt(task: Task, assignment: Assignment, { note, timers, createRuns }: AttemptOptions): Attempt {
   const stop = new StopSignal();
   const fire = (reason: StopReason): void => stop.abort(new RunStoppedError(reason));
   const stateSender = new StateSender({
@@ -179,11 +180,19 @@ export function runAttempt(task: Task, assignment: Assignment, { note, timers }:
     onLost: () => fire("claim_lost"),
     onFailure: () => undefined,
   });
-  const outcome = execute(task, assignment, { stop, timers, stateSender, onHandlerEnd: () => undefined });
+  const outcome = execute(task, assignment, {
+    stop,
+    timers,
+    stateSender,
+    createRuns,
+    onHandlerEnd: () => undefined,
+  });
   return { outcome: Promise.resolve(outcome), stop: fire };
 }
 
 interface ContextOptions {
+  /** Left out: handlers create no runs. */
+  readonly createRuns?: CreateRuns | undefined;
   readonly stop: StopSignal;
   readonly stateSender: StateSender;
   readonly timers: WorkerTimers;
@@ -300,6 +309,24 @@ class RunContext implements TaskContext {
 
   get callback(): TaskContext["callback"] {
     return () => openCallback(this.#state);
+  }
+
+  get createRuns(): NonNullable<TaskContext["createRuns"]> {
+    return async (runs) => {
+      const { createRuns, stop } = this.#options;
+      if (createRuns === undefined) throw new NonRetryableError("The handlers of this worker cannot create runs.");
+      if (stop.reason !== null) throw stop.reason;
+      const { namespace, traceparent, tracestate } = this.#assignment;
+      const trace = this.traceparent === undefined ? { traceparent, tracestate } : this.#ownTrace;
+      return createRuns(
+        { namespace, ...trace },
+        runs.map((run) => ({ ...run, parent_id: this.runId })),
+      );
+    };
+  }
+
+  get #ownTrace(): TraceHeaders {
+    return { traceparent: this.traceparent, tracestate: this.tracestate };
   }
 
   get heartbeat(): TaskContext["heartbeat"] {

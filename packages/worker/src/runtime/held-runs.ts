@@ -13,7 +13,7 @@ import type { StateSender } from "./reporter.js";
 import { type SignalledHandler, StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
-import { taskWeights } from "./transport.js";
+import { type CreateRuns, taskWeights } from "./transport.js";
 
 /** A handler threw or timed out. The server decides whether the run is retried. */
 export interface FailedAttemptEvent {
@@ -30,6 +30,7 @@ export interface FailedAttemptEvent {
 interface RunServices {
   readonly stateSender: StateSender;
   readonly timers: WorkerTimers;
+  readonly createRuns: CreateRuns | undefined;
   /** The signal of a handler fired. */
   readonly onSignal: (run: SignalledHandler, reason: Error) => void;
 }
@@ -277,6 +278,10 @@ export class ActiveRun implements SignalledHandler, ExecuteOptions {
 
   get timers(): WorkerTimers {
     return this.#services.timers;
+  }
+
+  get createRuns(): CreateRuns | undefined {
+    return this.#services.createRuns;
   }
 
   onHandlerEnd(): void {

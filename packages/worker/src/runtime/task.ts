@@ -1,4 +1,4 @@
-import type { TaskDefaults } from "@carillon/client";
+import type { RunCreate, TaskDefaults } from "@carillon/client";
 import type { CallbackAnswer, DurationMs, Instant } from "@carillon/core";
 
 /** The second argument of a handler, beside its payload. */
@@ -44,8 +44,18 @@ export interface TaskContext {
   readonly upstream: () => Promise<readonly UpstreamRun[]>;
   /** A token with which another system may end this run, while the handler is active or after it threw the result of `wait`. */
   readonly callback: () => Promise<Callback>;
+  /** Creates runs from requests as the API has them, in the namespace and the trace of this run: `enqueue` of a `task()` uses it. */
+  readonly createRuns?: (runs: readonly RunCreate[]) => Promise<readonly CreatedRun[]>;
   /** For long synchronous work: yields to the event loop, and throws if the run must stop or its claim is lost. */
   readonly heartbeat: () => Promise<void>;
+}
+
+/** The result of a request for a run. */
+export interface CreatedRun {
+  /** run_… */
+  readonly id: string;
+  /** False: this run already existed for the same dedupe key. */
+  readonly isNew: boolean;
 }
 
 export type Work<Result> = () => Result | PromiseLike<Result>;

@@ -1,4 +1,4 @@
-import type { TaskDefaults } from "@carillon/client";
+import type { RunCreate, TaskDefaults } from "@carillon/client";
 import {
   type Assignment,
   type Completion,
@@ -8,7 +8,7 @@ import {
   type RunNote,
   type StopOrder,
 } from "@carillon/core";
-import type { Task } from "./task.js";
+import type { CreatedRun, Task } from "./task.js";
 
 export interface Registration {
   readonly name: string;
@@ -54,8 +54,21 @@ export interface StartedRun {
   readonly agoMs: DurationMs;
 }
 
+/** The run whose handler creates other runs: they get its namespace and its trace. */
+export interface ParentRun {
+  /** Left out: the worker's own. */
+  readonly namespace?: string | undefined;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+/** Creates runs, in their order; durable when it resolves. If one is refused, throws its error; the others are stored. */
+export type CreateRuns = (parent: ParentRun, runs: readonly RunCreate[]) => Promise<readonly CreatedRun[]>;
+
 /** The port of a worker to the engine. After onLost, `open` starts a new session. */
 export interface Transport {
+  /** For handlers; left out: this worker's handlers create no runs. */
+  readonly createRuns?: CreateRuns;
   /** Registers the worker; runs may arrive from now on. */
   open(registration: Registration, events: TransportEvents): Promise<void>;
   /** Returns the ids of the runs whose result was accepted; the others belong to other workers by now. */

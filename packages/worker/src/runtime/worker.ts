@@ -77,6 +77,7 @@ export class Worker {
       results: this.#results,
       stateSender: this.#stateSender,
       timers,
+      createRuns: transport.createRuns?.bind(transport),
       onSignal: (run, reason) => this.#ignoredSignals.watch(run, reason),
       onFailed: (event) => this.#emit(event),
       onGiveBack: (assignment) => void this.#giveBack([assignment]),

@@ -1,27 +1,7 @@
 import type { TimeInput } from "@carillon/contract/check";
-import type { DedupeAction, MisfirePolicy, OverlapPolicy } from "@carillon/core";
+import type { MisfirePolicy, OverlapPolicy } from "@carillon/core";
 import type { WorkerEvent } from "../runtime/worker.js";
-import type { RunDefaults, TaskDefinition } from "./task.js";
-
-/** A task, or the name of one that is defined elsewhere. */
-export type TaskReference<Input> = TaskDefinition<Input, unknown> | string;
-
-export interface EnqueueOptions extends RunDefaults {
-  /** How long the run waits before it may start, such as "3d". */
-  readonly delay?: string;
-  /** When the run may start; at once if neither this nor `delay` is given. */
-  readonly runAt?: TimeInput;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly owner?: string;
-  readonly dedupe?: {
-    /** Identifies the run among those of its task; left out: all runs of the task share one identity. */
-    readonly key?: string;
-    /** What to do while another run with this task and key counts; `ignore` by default. */
-    readonly on?: DedupeAction;
-    /** How long a run counts after its end, such as "1h"; left out: it counts until its end. */
-    readonly window?: string;
-  };
-}
+import type { Enqueued, EnqueueItem, EnqueueOptions, RunDefaults, TaskDefinition, TaskReference } from "./task.js";
 
 export interface ScheduleOptions<Input> extends RunDefaults {
   readonly cron?: string;
@@ -71,25 +51,12 @@ export interface ScheduleOptions<Input> extends RunDefaults {
   readonly owner?: string;
 }
 
-/** The result of a request for a run. */
-export interface Enqueued {
-  /** run_… */
-  readonly id: string;
-  /** False: this run already existed for the same dedupe key. */
-  readonly isNew: boolean;
-}
-
 export interface Scheduled {
   /** job_… */
   readonly id: string;
   /** False: a job with this key existed, and has this definition now. */
   readonly isNew: boolean;
   readonly nextRunAt: Date | null;
-}
-
-/** One run of enqueueMany. */
-export interface EnqueueItem<Input> extends EnqueueOptions {
-  readonly payload: Input;
 }
 
 /** The methods of every app, whether its engine is in this process or in a server. */

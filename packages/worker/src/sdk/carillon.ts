@@ -14,20 +14,11 @@ import { wait, workerTimers } from "../runtime/timers.js";
 import { activeTraceHeaders } from "../trace/span.js";
 import { answersAs, localServers } from "./local-server.js";
 import { HttpTransport } from "../transport/http/http-transport.js";
-import type {
-  AppWorker,
-  Enqueued,
-  EnqueueItem,
-  EnqueueOptions,
-  Producer,
-  Scheduled,
-  ScheduleOptions,
-  TaskReference,
-  WorkerSettings,
-} from "./app.js";
+import type { AppWorker, Producer, Scheduled, ScheduleOptions, WorkerSettings } from "./app.js";
 import { enqueueItems, enqueueOptions } from "./call-options.js";
 import { checkRunCall, checkScheduleCall, checkTime, checkWorkerSettings } from "./check-calls.js";
 import { jobRequest, runRequest } from "./requests.js";
+import type { Enqueued, EnqueueItem, EnqueueOptions, TaskReference } from "./task.js";
 import { WorkerGroup } from "./worker-group.js";
 
 /**

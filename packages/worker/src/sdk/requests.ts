@@ -1,8 +1,15 @@
 import type { JobCreate, RetryRequest, RunCreate, TaskDefaults } from "@carillon/client";
 import { instantOf, type TimeInput } from "@carillon/contract/check";
 import { CarillonError, formatInstant, present } from "@carillon/core";
-import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./app.js";
-import { type BreakerOptions, type RetryOptions, type RunDefaults, validatePayload } from "./task.js";
+import type { ScheduleOptions } from "./app.js";
+import {
+  type BreakerOptions,
+  type EnqueueOptions,
+  type RetryOptions,
+  type RunDefaults,
+  type TaskReference,
+  validatePayload,
+} from "./task.js";
 
 /** Converts an enqueue call to a request body. Validates the payload with the schema of the task. */
 export async function runRequest<Input>(

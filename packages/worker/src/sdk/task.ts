@@ -1,11 +1,13 @@
+import type { TimeInput } from "@carillon/contract/check";
 import {
   type CallbackMoment,
   type CallbackPart,
   CarillonError,
+  type DedupeAction,
   type Guarantee,
   type OrderFailure,
 } from "@carillon/core";
-import type { TaskContext } from "../runtime/task.js";
+import type { CreatedRun, TaskContext } from "../runtime/task.js";
 
 /** How failed runs are retried. Durations are texts such as "10s". */
 export interface RetryOptions {
@@ -82,6 +84,56 @@ export interface RunDefaults {
   readonly allowSpot?: boolean;
 }
 
+/** A task, or the name of one that is defined elsewhere. */
+export type TaskReference<Input> = TaskDefinition<Input, unknown> | string;
+
+export interface EnqueueOptions extends RunDefaults {
+  /** How long the run waits before it may start, such as "3d". */
+  readonly delay?: string;
+  /** When the run may start; at once if neither this nor `delay` is given. */
+  readonly runAt?: TimeInput;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner?: string;
+  readonly dedupe?: {
+    /** Identifies the run among those of its task; left out: all runs of the task share one identity. */
+    readonly key?: string;
+    /** What to do while another run with this task and key counts; `ignore` by default. */
+    readonly on?: DedupeAction;
+    /** How long a run counts after its end, such as "1h"; left out: it counts until its end. */
+    readonly window?: string;
+  };
+}
+
+/** One run of enqueueMany. */
+export interface EnqueueItem<Input> extends EnqueueOptions {
+  readonly payload: Input;
+}
+
+/** The result of a request for a run. */
+export type Enqueued = CreatedRun;
+
+/** Options of a run that a handler creates. */
+export interface ChildOptions extends EnqueueOptions {
+  /**
+   * Identifies the run among those that this run creates, so that a retried attempt creates it only once. Left out: the number of the
+   * call, counted from the start of the attempt; then each attempt must make the same calls in the same order.
+   */
+  readonly key?: string;
+}
+
+/** One run of `ctx.enqueueMany`. */
+export interface ChildItem<Input> extends ChildOptions {
+  readonly payload: Input;
+}
+
+/** The second argument of a handler, beside its payload. */
+export interface HandlerContext extends Omit<TaskContext, "createRuns"> {
+  /** Creates a run in the namespace and the trace of this one, which becomes its parent; durable when the promise resolves. */
+  enqueue<Input>(task: TaskReference<Input>, payload: Input, options?: ChildOptions): Promise<Enqueued>;
+  /** Creates many runs in few round trips, in their order. If one is refused, throws its error; the others are stored. */
+  enqueueMany<Input>(task: TaskReference<Input>, items: readonly ChildItem<Input>[]): Promise<Enqueued[]>;
+}
+
 /** Properties of a task on its worker. */
 export interface TaskTraits {
   /** How many slots of the worker a run uses; 1 by default, capped at all of them. */
@@ -93,11 +145,11 @@ export interface TaskTraits {
 /** One run of a batch. */
 export interface BatchItem<Payload> {
   readonly payload: Payload;
-  readonly ctx: TaskContext;
+  readonly ctx: HandlerContext;
 }
 
 export type Handler<Payload, Result> =
-  | { readonly run: (payload: Payload, ctx: TaskContext) => Result | Promise<Result>; readonly runBatch?: undefined }
+  | { readonly run: (payload: Payload, ctx: HandlerContext) => Result | Promise<Result>; readonly runBatch?: undefined }
   | {
       /**
        * Handles several runs in one call, and returns their results in the same order. An Error in the results fails that run; a thrown

@@ -2,8 +2,9 @@ import { CarillonError } from "@carillon/core";
 import { NonRetryableError } from "../runtime/errors.js";
 import type { Task, TaskContext } from "../runtime/task.js";
 import type { WorkerTimers } from "../runtime/timers.js";
+import { handlerContext } from "./child-runs.js";
 import { wireDefaults } from "./requests.js";
-import { type BatchItem, type TaskDefinition, validatePayload } from "./task.js";
+import { type BatchItem, type HandlerContext, type TaskDefinition, validatePayload } from "./task.js";
 
 const defaultBatchSize = 100;
 
@@ -32,9 +33,9 @@ export function workerTask(definition: TaskDefinition<never, unknown>, soon: Wor
 type Call = (payload: never, ctx: TaskContext) => unknown;
 
 function toCall(handler: TaskDefinition<never, unknown>["handler"], soon: WorkerTimers["soon"]): Call {
-  if (handler.run !== undefined) return (payload, ctx) => handler.run(payload, ctx);
+  if (handler.run !== undefined) return (payload, ctx) => handler.run(payload, handlerContext(ctx));
   const batcher = new Batcher(handler.runBatch, handler.batchSize ?? defaultBatchSize, soon);
-  return (payload, ctx) => batcher.run(payload, ctx);
+  return (payload, ctx) => batcher.run(payload, handlerContext(ctx));
 }
 
 type RunBatch = (items: readonly BatchItem<never>[]) => readonly unknown[] | Promise<readonly unknown[]>;
@@ -58,7 +59,7 @@ class Batcher {
     this.#soon = soon;
   }
 
-  run(payload: never, ctx: TaskContext): Promise<unknown> {
+  run(payload: never, ctx: HandlerContext): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#pending.push({ item: { payload, ctx }, resolve, reject }) === 1) this.#soon(() => this.#flush());
     });

@@ -1,5 +1,5 @@
 import type { Assignment, Completion, NoteAnswer, RunNote, StopOrder } from "@carillon/core";
-import type { Registration, StartedRun, Transport, TransportEvents } from "../runtime/transport.js";
+import type { CreateRuns, Registration, StartedRun, Transport, TransportEvents } from "../runtime/transport.js";
 
 interface LocalRegistration extends Registration {
   readonly namespace: string;
@@ -28,9 +28,17 @@ export class LocalTransport implements Transport {
   readonly #node: { readonly namespace: string; readonly nodeId: () => string | null };
   #sessionId: string | null = null;
 
-  constructor(gateway: LocalGateway, node: { namespace: string; nodeId: () => string | null }) {
+  readonly createRuns?: CreateRuns;
+
+  /** Without `createRuns` its handlers create no runs. */
+  constructor(
+    gateway: LocalGateway,
+    node: { namespace: string; nodeId: () => string | null },
+    createRuns?: CreateRuns,
+  ) {
     this.#gateway = gateway;
     this.#node = node;
+    if (createRuns !== undefined) this.createRuns = createRuns;
   }
 
   async open(registration: Registration, events: TransportEvents): Promise<void> {

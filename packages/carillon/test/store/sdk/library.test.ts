@@ -336,3 +336,97 @@ describe("what an app takes of its surroundings", () => {
     }
   });
 });
+
+describe("runs that handlers create", () => {
+  const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> => {
+    const pool = new Pool({ connectionString: url });
+    const { rows } = await pool.query<Row>(text, values);
+    await pool.end();
+    return rows;
+  };
+
+  const children = (parent: string) =>
+    query<{ payload: string }>(
+      `select payload::text from carillon.run_history
+       where policy ->> 'parent' = (select id::text from carillon.run_history where task = $1) order by payload::text`,
+      [parent],
+    );
+
+  it("creates each run once, although the first attempt failed after it had created some", async () => {
+    const app = open();
+    const leaf = task({ name: "leaf", run: ({ n }: { n: number }) => n });
+    const made: boolean[][] = [];
+    const parent = task({
+      name: "parent",
+      retry: { initial: "1ms" },
+      run: async (_payload: null, ctx) => {
+        const one = await ctx.enqueue(leaf, { n: 1 });
+        const byKey = await ctx.enqueue(leaf, { n: 2 }, { key: "two", priority: 9 });
+        if (ctx.attempt === 1) {
+          made.push([one.isNew, byKey.isNew]);
+          throw new Error("the first attempt fails");
+        }
+        const many = await ctx.enqueueMany(leaf, [{ payload: { n: 3 } }, { payload: { n: 4 }, key: "four" }]);
+        made.push([one, byKey, ...many].map(({ isNew }) => isNew));
+      },
+    });
+    await app.enqueue(parent, null);
+    // Both attempts of the parent, and the leaves.
+    while ((await app.runOnce({ tasks: [parent, leaf], onEvent })) > 0);
+    expect(made).toEqual([
+      [true, true],
+      [false, false, true, true],
+    ]);
+    expect((await children("parent")).map(({ payload }) => payload)).toEqual([
+      '{"n":1}',
+      '{"n":2}',
+      '{"n":3}',
+      '{"n":4}',
+    ]);
+  });
+
+  it("schedules itself again from its own handler, in the trace of the first run", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const app = open();
+    const seen: number[] = [];
+    const countdown = task({
+      name: "countdown",
+      run: async ({ n }: { n: number }, ctx) => {
+        seen.push(n);
+        if (n > 0) await ctx.enqueue("countdown", { n: n - 1 });
+      },
+    });
+    await app.start();
+    await query("select carillon.enqueue('countdown', '{\"n\": 2}', policy => $1)", [JSON.stringify({ traceparent })]);
+    while ((await app.runOnce({ tasks: [countdown], onEvent })) > 0);
+    expect(seen).toEqual([2, 1, 0]);
+    const rows = await query<{ trace: string }>(
+      "select distinct split_part(policy ->> 'traceparent', '-', 2) as trace from carillon.run_history",
+    );
+    expect(rows).toEqual([{ trace: "0af7651916cd43dd8448eb211c80319c" }]);
+  });
+
+  it("refuses a key beside dedupe, and a payload that its task does not take, without a retry of the key", async () => {
+    const app = open();
+    const strict = task({ name: "strict", payload: doubling, run: () => null });
+    const errors: string[] = [];
+    const parent = task({
+      name: "parent",
+      run: async (_payload: null, ctx) => {
+        for (const attempt of [
+          () => ctx.enqueue(strict, { n: 1 }, { key: "k", dedupe: { key: "d" } }),
+          () => ctx.enqueue(strict, { n: "x" as unknown as number }),
+          () => ctx.enqueue("carillon:x", null),
+        ])
+          await attempt().catch((error: Error) => errors.push(error.message));
+      },
+    });
+    await app.enqueue(parent, null);
+    await app.runOnce({ tasks: [parent, strict], onEvent });
+    expect(errors).toEqual([
+      "A run that a handler creates has either key or dedupe. Leave out one of the two.",
+      "The payload does not fit the task strict: /payload/n: must be a number.",
+      expect.stringContaining("carillon:x"),
+    ]);
+  });
+});

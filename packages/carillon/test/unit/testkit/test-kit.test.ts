@@ -175,3 +175,21 @@ describe("a task under test", () => {
     await expect(kit.run(hanging, null)).rejects.toThrow(/hanging waits for something that is not the kit's clock/);
   });
 });
+
+describe("runs that handlers create", () => {
+  it("the kit executes them, and creates one for each key, however many attempts ask for it", async () => {
+    const leaf = task({ name: "leaf", run: ({ n }: { n: number }) => n });
+    const parent = task({
+      name: "parent",
+      run: async (_payload: null, ctx) => {
+        await ctx.enqueue(leaf, { n: 1 });
+        if (ctx.attempt === 1) throw new Error("the first attempt fails");
+        await ctx.enqueueMany(leaf, [{ payload: { n: 2 } }, { payload: { n: 3 }, delay: "1h" }]);
+      },
+    });
+    const kit = new TestKit({ tasks: [parent, leaf] });
+    await kit.run(parent, null);
+    await kit.advance("2h");
+    expect(kit.runs.filter((one) => one.task === "leaf").map((one) => one.output)).toEqual([1, 2, 3]);
+  });
+});

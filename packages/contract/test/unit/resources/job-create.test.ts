@@ -87,7 +87,7 @@ describe("a job's schedule", () => {
     ],
     [
       "one rule in two spellings",
-      { cron: "0 9 * * *", cron_expression: "0 9 * * *" },
+      { cron: "0 9 * * *", cron_expression: "0 8 * * *" },
       ["/cron_expression field_invalid"],
     ],
     ["a zone without a rule", { timezone: "Europe/Paris" }, ["/timezone schedule_invalid"]],
@@ -125,7 +125,7 @@ describe("a job's schedule", () => {
       ["/schedule/ends_at schedule_invalid"],
     ],
     ["a duration that is none", { schedule: { delay: "soon" } }, ["/schedule/delay duration_invalid"]],
-    ["a schedule that is text", { schedule: "0 9 * * *" }, ["/schedule field_invalid"]],
+    ["a schedule that is a word", { schedule: "sometimes" }, ["/schedule field_invalid"]],
     ["manual: false", { schedule: { manual: false } }, ["/schedule/manual field_invalid"]],
   ])("refuses a schedule with %s", (_what, body, faults) => {
     expect(faultsWith(body)).toEqual(faults);
@@ -160,8 +160,8 @@ describe("a job's policies", () => {
   });
 
   it.each<[string, object, string[]]>([
-    ["two counts", { retries: 3, retry: { max_attempts: 4 } }, ["/retries field_invalid"]],
-    ["two policies", { retry: {}, retry_policy: {} }, ["/retry_policy field_invalid"]],
+    ["two counts", { retries: 3, retry: { max_attempts: 3 } }, ["/retries field_invalid"]],
+    ["two policies", { retry: {}, retry_policy: { max: "1m" } }, ["/retry_policy field_invalid"]],
     [
       "a longest wait below the first",
       { retry_policy: { initial: "1m", max: "1s" } },

@@ -141,7 +141,7 @@ describe("a patch of a job", () => {
     ["no object", [], " field_invalid"],
     ["an unknown field", { prioritty: 3 }, "/prioritty unknown_field"],
     ["a field of the server", { state: "paused" }, "/state unknown_field"],
-    ["another system's name", { timezone: "UTC" }, "/timezone unknown_field"],
+    ["two values for one field", { timezone: "UTC", schedule: { time_zone: "Asia/Tokyo" } }, "/timezone field_invalid"],
     ["a wrong type", { priority: "9" }, "/priority field_invalid"],
     ["a wrong member", { schedule: { dst: { gap: "no" } } }, "/schedule/dst/gap field_invalid"],
     ["an unknown member", { retry: { tries: 3 } }, "/retry/tries unknown_field"],

@@ -1,5 +1,6 @@
 import { deadlineError, runEndEvents } from "@carillon/core";
 import type { ClaimedRun, FinishedRun } from "@carillon/store";
+import type { NamespaceCache } from "../../catalog/namespaces.js";
 import { emitLateEnd, emitLateStart } from "../../runs/run-events.js";
 import type { DispatchContext } from "../dispatch-context.js";
 import type { Results } from "../results/results.js";
@@ -10,6 +11,7 @@ import type { WorkerSession } from "./worker-session.js";
 export interface RunAssignerDeps {
   readonly results: Pick<Results, "end" | "defer" | "freeSlots">;
   readonly sessions: () => Pick<ServedSessions, "find">;
+  readonly namespaces: Pick<NamespaceCache, "nameOf">;
 }
 
 const deferMs = 1_000;
@@ -48,9 +50,10 @@ export class RunAssigner {
 
   toAssignments(runs: readonly ClaimedRun[]): Assigned[] {
     const { now, store, emit } = this.#context;
+    const { namespaces } = this.#deps;
     const at = now();
     return runs.map((run) => {
-      const assigned = toAssignment(run, store.lanes.get(run.lane));
+      const assigned = toAssignment(run, store.lanes.get(run.lane), namespaces.nameOf(run.namespaceId));
       emit({
         type: "run.started",
         namespaceId: run.namespaceId,

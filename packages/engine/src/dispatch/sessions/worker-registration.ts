@@ -55,14 +55,15 @@ export interface StartedRun extends ClaimName {
 export type Assigned = Assignment & { readonly payloadJson: string };
 
 /** Converts a claimed run to the form in which its worker gets it. */
-export function toAssignment(run: ClaimedRun, lane: Lane | null): Assigned {
+export function toAssignment(run: ClaimedRun, lane: Lane | null, namespace: string | null): Assigned {
   if (lane === null) throw new Error(`run ${run.id} was claimed from lane ${run.lane}, which this node does not know`);
-  return new AssignedRun(run, lane);
+  return new AssignedRun(run, lane, namespace ?? undefined);
 }
 
 class AssignedRun implements Assigned {
   readonly runId: string;
   readonly jobId: string | null;
+  readonly namespace: string | undefined;
   readonly task: string;
   readonly queue: string;
   readonly payloadJson: string;
@@ -76,10 +77,11 @@ class AssignedRun implements Assigned {
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
 
-  constructor(run: ClaimedRun, lane: Lane) {
+  constructor(run: ClaimedRun, lane: Lane, namespace: string | undefined) {
     const { policy } = run;
     this.runId = run.id;
     this.jobId = run.jobId;
+    this.namespace = namespace;
     this.task = lane.task;
     this.queue = lane.queue;
     this.payloadJson = run.payload;

@@ -51,5 +51,5 @@ it.each([
 ])("an assignment has numbers for any policy that plain SQL stored: %s", (_what, policy, expected) => {
   const odd = { ...run, policy } as unknown as ClaimedRun;
   const lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" } as const;
-  expect(toAssignment(odd, lane)).toMatchObject(expected);
+  expect(toAssignment(odd, lane, "default")).toMatchObject(expected);
 });

@@ -1,17 +1,29 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
+import { Socket } from "node:net";
 import {
   anyNamePattern,
   checkJsonValue,
   checkValue,
   Findings,
+  hintForParameter,
   keyPattern,
   limits,
   namespaceNameLength,
   plainNameLength,
   plainNamePattern,
+  translateQuery,
 } from "@carillon/contract";
-import { CarillonError, formatId, type IdPrefix, isObject, namespaceNamePattern, parseId } from "@carillon/core";
+import {
+  CarillonError,
+  type DurationMs,
+  formatId,
+  type IdPrefix,
+  isObject,
+  namespaceNamePattern,
+  parseId,
+  systemTimers,
+} from "@carillon/core";
 import type { Engine, JobRef, JobView } from "@carillon/engine";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, type TObject, Type } from "typebox";
@@ -34,6 +46,46 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     }
     if (!isUtf8(bytes)) return done(invalidJson("The body is not valid UTF-8."));
     parseText(request, bytes.toString("utf8"), parse, done);
+  });
+  acceptLines(app);
+}
+
+/** Both directions: a stream of lines has no limit in all. */
+const idleLineMs = 60_000;
+
+/**
+ * A stream of lines is read by its handler, with any content type: `curl --data-binary` sends that of a form, and `curl -T` none.
+ * Other calls refuse such bodies.
+ */
+function acceptLines(app: FastifyInstance): void {
+  app.addHook("onRequest", async ({ routeOptions, headers }) => {
+    if (routeOptions.config.takesLines === true) headers["content-type"] = linesType;
+  });
+  app.addContentTypeParser(linesType, (request, body, done) => {
+    if (request.routeOptions.config.takesLines !== true) return done(unsupportedType());
+    // An injected request has no socket.
+    if (body.socket instanceof Socket) body.setTimeout(idleLineMs, () => body.destroy());
+    done(null, body);
+  });
+}
+
+const linesType = "application/x-ndjson";
+
+function unsupportedType(): CarillonError {
+  return new CarillonError(
+    "unsupported_media_type",
+    "Send the body as JSON, with the header Content-Type: application/json. Only POST /v1/runs:import takes lines.",
+  );
+}
+
+/** Ends the connection of a caller whose body has not arrived in time; a stream of lines may last as long as it moves. */
+export function limitBodyTime(app: FastifyInstance, limitMs: DurationMs): void {
+  app.addHook("preParsing", async ({ raw, routeOptions }, _reply, payload) => {
+    if (raw.complete || routeOptions.config.takesLines === true) return payload;
+    const timer = systemTimers.setTimeout(() => raw.destroy(), limitMs);
+    raw.once("close", () => systemTimers.clearTimeout(timer));
+    raw.once("end", () => systemTimers.clearTimeout(timer));
+    return payload;
   });
 }
 
@@ -72,13 +124,18 @@ const noParameters = Type.Object({}, { additionalProperties: false });
 export function readQuery<Schema extends TObject>(schema: Schema | undefined, raw: unknown): Static<Schema> {
   const findings = new Findings("query");
   const expected: TObject = schema ?? noParameters;
-  const given: [string, unknown][] = Object.entries(raw ?? {});
+  const given = translateQuery(Object.entries(raw ?? {}), expected.properties, findings);
   const read = gatherRecords(
     expected,
     given.map(([name, value]) => [name, readParameter(expected, name, value, findings)]),
   );
   checkJsonValue(read, findings);
-  const valid = checkValue(expected, read, { findings });
+  const explainUnknown = (pointer: string, parent: string, name: string): boolean => {
+    const hint = parent === "" ? hintForParameter(name) : undefined;
+    if (hint !== undefined) findings.add(pointer, "unknown_field", `${name} is not a parameter. ${hint}`);
+    return hint !== undefined;
+  };
+  const valid = checkValue(expected, read, { findings, explainUnknown });
   findings.raise();
   return valid as Static<Schema>;
 }

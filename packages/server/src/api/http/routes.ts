@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import {
+  type Alias,
   isWrite,
   limits,
   type Operation,
   type OperationId,
   operations,
+  pathSpellings,
   type QuotaClass,
   quotaClassOf,
   takesIdempotencyKey,
 } from "@carillon/contract";
-import { CarillonError, idOfGeneratedKey, parseTraceParent } from "@carillon/core";
+import { CarillonError, idOfGeneratedKey, isObject, parseTraceParent } from "@carillon/core";
 import type { KeptAnswer } from "@carillon/engine";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { withTimeout } from "../../timeout.js";
@@ -29,7 +31,7 @@ import {
   type TracePlace,
   type TracingPort,
 } from "./handler.js";
-import { hasUnknownOutcome, toProblem, UnknownOutcome } from "./errors.js";
+import { hasUnknownOutcome, refused, toProblem, UnknownOutcome } from "./errors.js";
 import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
 
 declare module "fastify" {
@@ -40,6 +42,8 @@ declare module "fastify" {
     readonly probe?: boolean;
     /** A missing body is allowed. */
     readonly mayBeEmpty?: boolean;
+    /** The body is a stream, which the handler reads. */
+    readonly takesLines?: boolean;
     /** The budget of its calls; left out: none. */
     readonly budget?: BudgetName;
     /** The quota of its calls; null or left out: none. */
@@ -74,12 +78,14 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
   const addresses = new Map<string, Address>();
   const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
   // Each handler takes exactly the calls of its own operation, which the types of a loop cannot express.
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
   const byId = handlers as unknown as Readonly<Record<string, Handler<Operation>>>;
   for (const [id, operation] of declared) {
     const handler = byId[id];
     if (handler === undefined) throw new Error(`The operation ${id} has no handler.`);
     const respond = responder(id as OperationId, operation, handler, options);
-    for (const { path, legacySpelling = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
+    for (const { path, legacySpelling = false } of addressesOf(operation)) {
       const url = routePath(path);
       const address = addresses.get(url) ?? { url, operationPath: operation.path, methods: [] };
       address.methods.push(operation.method);
@@ -92,12 +98,13 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           probe: operation.rateClass === "none",
           quota: quotaClassOf(operation),
           ...budgetOf(operation),
+          takesLines: operation.lines !== undefined,
           mayBeEmpty: operation.body === undefined || operation.bodyOptional === true,
         },
         ...(operation.bodyBytes !== undefined && { bodyLimit: operation.bodyBytes }),
         handler: async (request, reply) => {
           const call = callOf(operation, request, namespace, legacySpelling);
-          const signal = operation.waits === true ? disconnectSignal(reply) : undefined;
+          const signal = endSignal(operation, reply, closing.signal);
           const waitingCall = signal === undefined ? call : { ...call, signal };
           const work = holdTicket(request.ticket, () => traced({ operation, request, tracing, respond }, waitingCall));
           return send(
@@ -113,9 +120,25 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
   for (const address of addresses.values()) serveOtherMethods(app, address);
 }
 
+/** Every address of an operation: its own, shorter ones, and those of other systems, each also with the version before it. */
+function addressesOf({ method, path, aliases = [] }: Operation): readonly Alias[] {
+  const theirs = pathSpellings
+    .filter((row) => row.method === method && row.ours === path)
+    .flatMap((row) => [row.theirs, `/v1${row.theirs}`].map((url) => ({ path: url, ...legacyIf(row.namesInAnswer) })));
+  return uniqueByPath([{ path }, ...aliases, ...theirs]);
+}
+
+function legacyIf(isLegacy = false): Pick<Alias, "legacySpelling"> {
+  return isLegacy ? { legacySpelling: true } : {};
+}
+
+function uniqueByPath(addresses: readonly Alias[]): Alias[] {
+  return [...new Map([...addresses].toReversed().map((one) => [one.path, one])).values()].toReversed();
+}
+
 /** Event streams have a limit of their own, and probes have none. */
-function budgetOf({ rateClass, streams, waits }: Operation): { budget?: BudgetName; mayWait?: boolean } {
-  if (rateClass === "none" || streams === true) return {};
+function budgetOf({ rateClass, streams, lines, waits }: Operation): { budget?: BudgetName; mayWait?: boolean } {
+  if (rateClass === "none" || streams === true || lines !== undefined) return {};
   if (rateClass === "worker") return { budget: "workers" };
   return { budget: "calls", mayWait: waits === true };
 }
@@ -222,10 +245,10 @@ function responder(
   if (!takesIdempotencyKey(operation)) return once;
   const withIds = identified[id];
   return (call, request) => {
-    const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+    const { key, body } = keyAndBody(operation, call, request);
     if (key === undefined) return once(call, request);
     const idOfCall = withIds === undefined ? null : idOfGeneratedKey(key);
-    const keyed = { ...call, isKeyed: true as const };
+    const keyed = { ...call, body, isKeyed: true as const };
     const response = idOfCall === null ? null : withIds?.(idOfCall, keyed);
     if (response) return closed(keyed, () => response);
     const onLost = (error: unknown): void =>
@@ -236,6 +259,23 @@ function responder(
     const onceWithReceipt = (received: Call<Operation>) => once(received, request);
     return respondOnce({ keys, operation, handler: onceWithReceipt, replay: replays[id], onLost }, key, keyed);
   };
+}
+
+/** The key of a call, from its header or from the member of the body that may stand for it, and the body without that member. */
+function keyAndBody(
+  { idempotencyField: field }: Operation,
+  { body }: Call<Operation>,
+  { headers }: FastifyRequest,
+): { readonly key: string | undefined; readonly body: unknown } {
+  const key = idempotencyKeyOf(headers["idempotency-key"]);
+  if (field === undefined || !isObject(body) || !Object.hasOwn(body, field)) return { key, body };
+  const { [field]: inBody, ...rest } = body;
+  if (typeof inBody !== "string") throw refused(`/${field}`, "field_invalid", "Must be a string.");
+  if (key !== undefined && key !== inBody) {
+    const detail = "Means the same as the header Idempotency-Key, which has another value. Send only one of them.";
+    throw refused(`/${field}`, "field_invalid", detail);
+  }
+  return { key: key ?? idempotencyKeyOf(inBody), body: rest };
 }
 
 /** Reads leave no outcome open, even if they write something on the way, such as a cached total. */
@@ -335,8 +375,9 @@ function callOf(
   // Probes ignore unknown parameters: load balancers add parameters of their own.
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
   const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
-  if (operation.body === undefined) refuseBody(request.body);
-  else if (operation.method === "PATCH" && request.body === undefined) throw missingChanges(operation.body);
+  if (operation.body === undefined && operation.lines === undefined) refuseBody(request.body);
+  else if (operation.method === "PATCH" && request.body === undefined && operation.body !== undefined)
+    throw missingChanges(operation.body);
   return {
     params: request.params as Call<Operation>["params"],
     query,
@@ -354,6 +395,13 @@ function callOf(
 function lastEventIdOf({ headers }: FastifyRequest): { lastEventId?: string } {
   const id = headers["last-event-id"];
   return typeof id === "string" ? { lastEventId: id } : {};
+}
+
+/** Ends a waiting call when its caller disconnects, and a stream of lines also when the node shuts down. */
+function endSignal({ waits, lines }: Operation, reply: FastifyReply, closing: AbortSignal): AbortSignal | undefined {
+  if (waits !== true) return undefined;
+  const disconnected = disconnectSignal(reply);
+  return lines === undefined ? disconnected : AbortSignal.any([disconnected, closing]);
 }
 
 /** Aborted when the connection closes before the response was sent. */

@@ -25,7 +25,22 @@ export class HttpWorker {
   readonly events: WorkerEvent[] = [];
   #watchers: (() => void)[] = [];
 
-  constructor(urls: readonly string[], { slots = 2, ahead = 0, queues = ["default"] } = {}) {
+  constructor(
+    urls: readonly string[],
+    {
+      slots = 2,
+      ahead = 0,
+      queues = ["default"],
+      tasks = [],
+      namespaces,
+    }: {
+      readonly slots?: number;
+      readonly ahead?: number;
+      readonly queues?: readonly string[];
+      readonly tasks?: readonly Task[];
+      readonly namespaces?: readonly string[];
+    } = {},
+  ) {
     const held: Task = {
       name: "held",
       run: (payload, context) =>
@@ -42,7 +57,8 @@ export class HttpWorker {
         random: systemRandom,
         heartbeat: mainLoopHeartbeat(systemTimers),
       }),
-      tasks: [held, echo],
+      tasks: [held, echo, ...tasks],
+      ...(namespaces !== undefined && { namespaces }),
       name: "test",
       queues,
       slots,

@@ -1,7 +1,8 @@
-import type { WorkerRegistered } from "@carillon/client";
-import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
+import { problemError, type RunBatchCreated, type RunCreate, type WorkerRegistered } from "@carillon/client";
+import { type Completion, type NoteAnswer, present, type RunNote } from "@carillon/core";
+import type { CreatedRun } from "../../runtime/task.js";
 import type { WorkerTimers } from "../../runtime/timers.js";
-import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
+import type { ParentRun, Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
 import type { StartHeartbeat } from "./heartbeat.js";
 import { threadHeartbeat } from "./heartbeat-thread.js";
 import { HttpSession } from "./http-session.js";
@@ -28,6 +29,16 @@ export interface HttpTransportOptions extends Caller {
 }
 
 const registerTimeoutMs = 10_000;
+const createTimeoutMs = 30_000;
+/** Of a call for new runs: about three seconds in all, after which the handler gets the error. */
+const maxRepeats = 5;
+/** The maximum number of runs that the server accepts in one call. */
+const maxRunsPerCall = 1_000;
+
+/** The namespace and the trace of the run whose handler calls. */
+function parentHeaders({ namespace, traceparent, tracestate }: ParentRun): Record<string, string> {
+  return present({ "carillon-namespace": namespace, traceparent, tracestate });
+}
 
 /** Connects a worker to the nodes of a cluster over HTTP. Owns one session at a time. */
 export class HttpTransport implements Transport {
@@ -66,6 +77,40 @@ export class HttpTransport implements Transport {
 
   async note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     return this.#openSession().note(notes);
+  }
+
+  /**
+   * Needs no session: the requests of handlers carry dedupe keys, so that a repeated one creates no second run. For the same reason a
+   * call is repeated when its outcome is unknown, unless one of its runs would be refused or replaced then.
+   */
+  async createRuns(parent: ParentRun, runs: readonly RunCreate[]): Promise<readonly CreatedRun[]> {
+    const created: CreatedRun[] = [];
+    let refusal: Error | null = null;
+    for (let start = 0; start < runs.length; start += maxRunsPerCall) {
+      const { results } = await this.#createChunk(parent, runs.slice(start, start + maxRunsPerCall));
+      for (const { id = "", is_new: isNew = false, problem } of results) {
+        if (problem !== undefined) refusal ??= problemError(problem);
+        created.push({ id, isNew });
+      }
+    }
+    if (refusal !== null) throw refusal;
+    return created;
+  }
+
+  async #createChunk(parent: ParentRun, runs: readonly RunCreate[]): Promise<RunBatchCreated> {
+    const json = JSON.stringify({ runs });
+    const canRepeat = runs.every(({ dedupe }) => dedupe !== undefined && (dedupe.on ?? "ignore") === "ignore");
+    const options = { timeoutMs: createTimeoutMs, signal: this.#closing.signal, headers: parentHeaders(parent) };
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#calls.post<RunBatchCreated>("/v1/runs:batchCreate", json, options);
+      } catch (error) {
+        const isFinal = error instanceof ServerRefused && error.isFinal;
+        if (isFinal || !canRepeat || failures > maxRepeats || this.#closing.signal.aborted) throw error;
+        const { timers, random } = this.#options;
+        await new Promise<void>((resolve) => void timers.setTimeout(resolve, backoffMs(failures, random())));
+      }
+    }
   }
 
   async giveBack(claims: readonly ClaimRef[]): Promise<void> {

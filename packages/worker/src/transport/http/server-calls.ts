@@ -108,6 +108,8 @@ export interface PostOptions {
   /** How long the connection may be idle until the answer is complete. */
   readonly timeoutMs: DurationMs;
   readonly signal?: AbortSignal;
+  /** In place of the caller's own. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Reply {
@@ -143,9 +145,9 @@ export function createPoster({ token, namespace }: Caller = {}): Poster {
     ...(namespace !== undefined && { "carillon-namespace": namespace }),
   };
   return {
-    post(url, json, { timeoutMs, signal }) {
+    post(url, json, { timeoutMs, signal, headers: more }) {
       const body = Buffer.from(json);
-      const headers = { "content-type": "application/json", "content-length": body.length, ...callerHeaders };
+      const headers = { "content-type": "application/json", "content-length": body.length, ...callerHeaders, ...more };
       const options = { method: "POST", headers, timeout: timeoutMs, ...(signal !== undefined && { signal }) };
       const request = url.startsWith("https:")
         ? httpsRequest(url, { ...options, agent: agents.https })

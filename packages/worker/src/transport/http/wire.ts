@@ -45,6 +45,7 @@ function toAssignment(run: WorkerPollAnswer["runs"][number]): Assignment {
   return {
     runId: run.run_id,
     jobId: run.job_id,
+    namespace: run.namespace,
     task: run.task,
     queue: run.queue,
     payload: run.payload,
