@@ -49,5 +49,9 @@ export const tags: Readonly<Record<string, Tag>> = {
     description: "The calls of a worker in any language: register, poll, heartbeat.",
     guide: guide("workers"),
   },
+  Development: {
+    description: "What carillon dev keeps for the person at its terminal: the mails that it caught.",
+    guide: guide("executors"),
+  },
   Meta: { description: "Probes, metrics and this document.", guide: guide("observability") },
 };

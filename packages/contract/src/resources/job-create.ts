@@ -18,7 +18,7 @@ import { policyFields, policyRules, runFields, runPolicy } from "./run-policy.js
 import { BatchWarnings } from "./warning.js";
 
 export const jobFields = {
-  task: runFields.task,
+  task: Type.Optional(runFields.task),
   payload: runFields.payload,
   schedule: Type.Optional(ScheduleRequest),
   key: Type.Optional(
