@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** An import of a workspace package as the compiler writes it, in code and in types. */
-const workspaceImport = /(?<=\bfrom |\bimport |\bimport\()"(@carillon\/[^"/]+)"/g;
+const workspaceImport = /(?<=\bfrom |\bimport |\bimport\()"(@carillon\/[^"]+)"/g;
 
 /** The files of a workspace package that programs use; `src` has SQL and data that the code reads. */
 const usedFile = /^(?:dist\/.+\.(?:js|d\.ts)|src\/.+\.(?:sql|json|LICENSE\.txt)|bin\/[\w-]+\.js)$/;
@@ -100,7 +100,11 @@ export function stage(name, folder) {
   const packages = workspacePackages();
   const { required, optional } = closureOf(name, packages);
   const placeOf = (one) => (one === name ? "." : `lib/${packages.get(one).dir}`);
-  const entryOf = (specifier) => join(placeOf(specifier), packages.get(specifier).manifest.exports["."].default);
+  const entryOf = (specifier) => {
+    const [scope, short, ...subpath] = specifier.split("/");
+    const one = `${scope}/${short}`;
+    return join(placeOf(one), packages.get(one).manifest.exports[[".", ...subpath].join("/")].default);
+  };
   const texts = new Map();
   for (const one of [...required, ...optional]) {
     const { dir, manifest } = packages.get(one);

@@ -48,13 +48,6 @@ export const ifGiven = (names: readonly string[], then: Condition): Condition =>
   then,
 });
 
-/** If none of these members is given, then this holds. */
-export const ifNoneGiven = (names: readonly string[], then: Condition): Condition => ({
-  if: { not: { anyOf: names.map(has) } },
-  // oxlint-disable-next-line unicorn/no-thenable -- the keyword of JSON Schema
-  then,
-});
-
 /** No member of these names. */
 export const without = (names: readonly string[]): Condition => ({
   properties: Object.fromEntries(names.map((name) => [name, false])),

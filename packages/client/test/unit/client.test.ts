@@ -146,7 +146,7 @@ type Client = ReturnType<typeof createClient>;
 describe("a refused call", () => {
   it("throws an ApiError with the members of the problem document", async () => {
     const error = await clientOver([problem(400, "field_missing")])
-      .client.jobs.create({})
+      .client.jobs.create({ task: "echo" })
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({

@@ -133,7 +133,7 @@ export type ScheduleKind = (typeof scheduleKinds)[number];
 const boundFields = ["jitter", "starts_at", "ends_at", "max_runs", "calendars"];
 
 /** Fields that each kind may have. Any other field would have no effect, so it is refused. */
-export const companions: Readonly<Record<ScheduleKind, readonly string[]>> = {
+const companions: Readonly<Record<ScheduleKind, readonly string[]>> = {
   cron: ["time_zone", "day_match", "dst", ...boundFields],
   every: ["time_zone", ...boundFields],
   at: ["time_zone"],
