@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { VersionBeforeMissing } from "./mixed/version-before.js";
 import { type Options, readOptions, replayArgs, usage } from "./options.js";
 import { checksOf, exitCodes, outcomeLines, outcomeOf, reportLines } from "./report.js";
 import { type Print, runInFolder } from "./run-chaos.js";
@@ -22,6 +23,10 @@ export async function main(args: readonly string[], print: Print = (line) => con
     if (code !== exitCodes.ok) print(`to repeat: node chaos/chaos.mjs ${replayArgs(options)}`);
     return code;
   } catch (error) {
+    if (error instanceof VersionBeforeMissing) {
+      print(`SKIPPED: ${error.message}`);
+      return exitCodes.skipped;
+    }
     print(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return exitCodes.broken;
   }

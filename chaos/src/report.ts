@@ -96,7 +96,7 @@ export function checksOf(result: Result): { readonly name: string; readonly ok: 
   ];
 }
 
-export const exitCodes = { ok: 0, violations: 1, usage: 2, void: 3, broken: 4, starved: 5 } as const;
+export const exitCodes = { ok: 0, violations: 1, usage: 2, void: 3, broken: 4, starved: 5, skipped: 6 } as const;
 
 export type Outcome = "ok" | "violations" | "void" | "starved";
 

@@ -16,6 +16,7 @@ import type { DoneFault } from "./judge/evidence.js";
 import { judge, resolveTargets } from "./judge/judge.js";
 import { checkFreshness } from "./mutants/check-freshness.js";
 import { mutantNamed, mutants } from "./mutants/mutants.js";
+import { buildVersion, type BuiltVersion, commitBefore, VersionBeforeMissing } from "./mixed/version-before.js";
 import type { Options } from "./options.js";
 import type { Fault } from "./plan/fault.js";
 import { type Plan, planLines, planRun } from "./plan/plan.js";
@@ -32,21 +33,23 @@ const endSignals = ["SIGINT", "SIGTERM"] as const;
 
 export interface ChaosRun {
   readonly options: Options;
+  /** The root folder of the checkout that the nodes run at first. */
+  readonly firstRoot: string;
   readonly folder: string;
   readonly print: (line: string) => void;
 }
 
 /** One run: start, load with faults, heal, drain, judge. */
-async function runChaos({ options, folder, print }: ChaosRun): Promise<Result> {
+async function runChaos({ options, firstRoot, folder, print }: ChaosRun): Promise<Result> {
   const preload = preloadOf(options.mutant);
-  const request = { ...options, limits, kinds: options.faults, recurring };
+  const request = { ...options, limits, kinds: options.faults, recurring, upgrades: options.mixed !== null };
   const plan = planRun(request);
   for (const line of planLines(request, plan)) print(line);
   const faketime = plan.faults.some((fault) => fault.kind === "clock") ? findFaketime() : null;
   const faults = plan.faults.filter((fault) => fault.kind !== "clock" || faketime !== null);
   if (faults.length < plan.faults.length) print("  the clock faults are skipped: libfaketime is not installed");
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
-  const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
+  const cluster = await Cluster.start({ root: firstRoot, folder, nodes: options.nodes, ...limits, preload, faketime });
   const workers = plan.workerFaults === null ? null : await startWorkers(cluster, options, folder);
   const stalls = new StallMonitor(() => [
     ...cluster.members.flatMap(({ node }) => node.pid ?? []),
@@ -195,11 +198,17 @@ export async function runInFolder(options: Options, print: Print): Promise<Resul
   // PostgreSQL runs as another user if the harness runs as root, and needs access to the folder.
   await chmod(folder, 0o711);
   let isKept = true;
+  let before: BuiltVersion | null = null;
   try {
-    const result = await runChaos({ options, folder, print });
+    if (options.mixed !== null) before = await buildVersion(await commitBefore(options.mixed.ref), folder, print);
+    const result = await runChaos({ options, firstRoot: before?.root ?? root, folder, print });
     isKept = options.keep;
     return result;
+  } catch (error) {
+    if (error instanceof VersionBeforeMissing) isKept = false;
+    throw error;
   } finally {
+    await before?.remove();
     if (isKept) print(`kept: ${folder}`);
     else await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

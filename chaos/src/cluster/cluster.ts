@@ -8,6 +8,8 @@ import { NodeProcess } from "./node-process.js";
 import { WireFilter } from "./wire-filter.js";
 
 export interface ClusterOptions {
+  /** The root folder of the checkout that the nodes run at first. */
+  readonly root: string;
   readonly folder: string;
   readonly nodes: number;
   readonly leaseMs: number;
@@ -104,12 +106,13 @@ export class Cluster {
 }
 
 async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
-  const { folder, leaseMs, workerTimeoutMs, preload, faketime } = options;
+  const { root, folder, leaseMs, workerTimeoutMs, preload, faketime } = options;
   const name = `node-${index}`;
   const wire = new WireFilter();
   const proxy = await TcpProxy.start(url, { filter: wire.filter });
   const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
   const node = new NodeProcess({
+    root,
     name,
     port: await freePort(),
     databaseUrl: proxy.through(url),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Fault, FaultKind } from "../plan/fault.js";
 import { type Step, commit } from "../plan/step.js";
+import { root } from "../root.js";
 import type { Cluster, Member } from "./cluster.js";
 
 const delayMs = 150;
@@ -60,6 +61,8 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     await sleep(lastsMs);
     clock?.move(0);
   },
+  upgrade: (member) => upgrade(member, false),
+  upgrade_killed: (member) => upgrade(member, true),
   async pool({ proxy }, { lastsMs, databaseUrl }) {
     const hog = new ConnectionHog();
     // The node stays locked out until the hog holds its former connections.
@@ -71,6 +74,23 @@ const injections: Readonly<Record<NodeFault, Injection>> = {
     await hog.release();
   },
 };
+
+/** The transaction of a migration ends with this statement and its commit. */
+const endOfMigration = { when: "before", statement: "(number, name, sha256, applied_at)" } as const;
+/** A node without a migration to apply is killed after this time. */
+const maxMigrationMs = 15_000;
+
+/** The node runs this checkout from now on. It may be killed while it applies the first migration that the schema lacks. */
+async function upgrade({ node, wire }: Member, isKilled: boolean): Promise<void> {
+  await node.end("SIGTERM");
+  node.use(root);
+  if (isKilled) {
+    const killed = wire.at(endOfMigration, () => node.kill(), maxMigrationMs);
+    await Promise.all([killed, node.start()]);
+    await node.end("SIGKILL");
+  }
+  await node.start();
+}
 
 /** The database executes the next statement of that name, and its answer is lost. */
 async function loseAnswer({ proxy }: Member, statement: string, lastsMs: number): Promise<void> {

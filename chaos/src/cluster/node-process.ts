@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { root } from "../root.js";
 
 export interface NodeSettings {
+  /** The root folder of the checkout that the node runs. */
+  readonly root: string;
   readonly name: string;
   /** The same after each restart, because workers know the node by its port. */
   readonly port: number;
@@ -27,6 +28,7 @@ const maxUnexpectedExits = 20;
 export class NodeProcess {
   readonly #settings: NodeSettings;
   readonly #log: WriteStream;
+  #root: string;
   readonly #events = new Map<string, number>();
   #child: ChildProcess | null = null;
   #url: string | null = null;
@@ -35,6 +37,7 @@ export class NodeProcess {
 
   constructor(settings: NodeSettings) {
     this.#settings = settings;
+    this.#root = settings.root;
     this.#log = createWriteStream(settings.logPath, { flags: "a" });
   }
 
@@ -87,6 +90,11 @@ export class NodeProcess {
     await Promise.race([listening, restarted]);
   }
 
+  /** From its next start on, the node runs the product in this checkout. */
+  use(root: string): void {
+    this.#root = root;
+  }
+
   /** Sends SIGKILL at once; `end` waits for the exit. */
   kill(): void {
     this.#isStopping = true;
@@ -113,7 +121,7 @@ export class NodeProcess {
 
   #launch(): ChildProcessByStdio<null, Readable, Readable> {
     const { preload, env } = this.#settings;
-    const shim = join(root, "packages/carillon/bin/carillon.js");
+    const shim = join(this.#root, "packages/carillon/bin/carillon.js");
     return spawn(process.execPath, [...(preload === null ? [] : ["--import", preload]), shim, ...this.#args()], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...env, PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1", CARILLON_OUTBOUND_ALLOWLIST: "loopback" },

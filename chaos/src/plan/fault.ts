@@ -30,7 +30,10 @@ export const faultKinds = [
   "database_kill",
 ] as const;
 
-export type FaultKind = (typeof faultKinds)[number];
+/** Only with --mixed. upgrade: a clean stop, then a start of this checkout. upgrade_killed: SIGKILL in the middle of its migrations, then a start. */
+const upgradeKinds = ["upgrade", "upgrade_killed"] as const;
+
+export type FaultKind = (typeof faultKinds)[number] | (typeof upgradeKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -117,4 +120,6 @@ export const faultSpecs: Readonly<Record<FaultKind, FaultSpec>> = {
   pool: { weight: 1, interruptsRuns: true, lasts: ({ leaseMs }) => [[1_000, leaseMs]] },
   database: { weight: 1, interruptsRuns: true, lasts: () => [[500, 5_000]] },
   database_kill: { weight: 1, interruptsRuns: true, lasts: () => [[500, 3_000]] },
+  upgrade: { weight: 0, interruptsRuns: true, lasts: () => [exactly(0)] },
+  upgrade_killed: { weight: 0, interruptsRuns: true, lasts: () => [exactly(0)] },
 };

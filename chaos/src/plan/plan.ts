@@ -3,6 +3,7 @@ import { type Fault, type FaultKind, type Limits, describeFault } from "./fault.
 import { type DependentJob, planDependents } from "./dependent-job.js";
 import type { PlannedJob } from "./job.js";
 import { planFaults } from "./plan-faults.js";
+import { planUpgrades } from "../mixed/plan-upgrades.js";
 import { SeededRandom } from "./random.js";
 import { type Constraints, planConstraints } from "./constraints.js";
 import { type WorkerFault, planWorkerFaults } from "./worker-faults.js";
@@ -17,6 +18,8 @@ export interface PlanRequest {
   readonly kinds: readonly FaultKind[] | null;
   /** How many jobs recur. */
   readonly recurring: number;
+  /** Whether the nodes begin in the version before and are upgraded one after the other. */
+  readonly upgrades?: boolean;
 }
 
 /** Everything that is decided before a run. It depends on the request alone, on every machine. */
@@ -30,9 +33,12 @@ export interface Plan {
   readonly dependents: readonly DependentJob[];
 }
 
-export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanRequest): Plan {
+export function planRun({ seed, nodes, loadMs, limits, kinds, recurring, upgrades = false }: PlanRequest): Plan {
   const random = new SeededRandom(seed);
-  const faults = planFaults(random, { nodes, loadMs, limits, kinds });
+  const between = planFaults(random, { nodes, loadMs, limits, kinds });
+  const faults = upgrades
+    ? [...between, ...planUpgrades(nodes, loadMs)].toSorted((a, b) => a.atMs - b.atMs)
+    : between;
   const constraints = planConstraints(random, loadMs);
   const { windows } = constraints;
   const workload = planWorkload(random, { loadMs, recurring, windows });
