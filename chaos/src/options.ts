@@ -95,7 +95,10 @@ const faultsOf = (text: string | undefined, usual: Options["faults"]): Options["
 /** The arguments that repeat a run's plan. */
 export function replayArgs({ seed, loadMs, nodes, mutant, faults, mixed }: Options): string {
   const upgrades = mixed === null ? "" : ` --mixed${mixed.ref === null ? "" : ` ${mixed.ref}`}`;
-  const only = faults === null || faults === kindsBesideUpgrades ? "" : ` --faults ${faults.length === 0 ? "none" : faults.join(",")}`;
+  const only =
+    faults === null || faults === kindsBesideUpgrades
+      ? ""
+      : ` --faults ${faults.length === 0 ? "none" : faults.join(",")}`;
   const changed = mutant === null ? "" : ` --mutant ${mutant}`;
   return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${changed}${upgrades}`;
 }

@@ -38,6 +38,7 @@ export const folderOrders = {
       "loops",
       "wakeups",
       "options.ts",
+      "after-commit.ts",
       "context.ts",
       "cluster",
       "catalog",

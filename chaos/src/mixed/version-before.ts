@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Print } from "../run-chaos.js";
@@ -33,7 +34,9 @@ export async function commitBefore(ref: string | null): Promise<string> {
     return await git("rev-parse", "--verify", "--end-of-options", `${name}^{commit}`);
   } catch {
     const isShallow = (await git("rev-parse", "--is-shallow-repository").catch(() => "true")) === "true";
-    const why = isShallow ? "this clone is shallow or no clone: git fetch --unshallow --tags" : "the repository has no such commit";
+    const why = isShallow
+      ? "this clone is shallow or no clone: git fetch --unshallow --tags"
+      : "the repository has no such commit";
     throw new VersionBeforeMissing(`The version before, ${name}, cannot be built: ${why}.`);
   }
 }
@@ -42,10 +45,16 @@ export async function commitBefore(ref: string | null): Promise<string> {
 export async function buildVersion(commit: string, folder: string, print: Print): Promise<BuiltVersion> {
   const checkout = join(folder, "version-before");
   print(`building ${commit.slice(0, 12)} in ${checkout}`);
-  const remove = async (): Promise<void> => void (await git("worktree", "remove", "--force", checkout));
+  const remove = async (): Promise<void> => {
+    await rm(checkout, { recursive: true, force: true, maxRetries: 5 });
+    await git("worktree", "prune");
+  };
   await git("worktree", "add", "--detach", checkout, commit);
   try {
-    for (const args of [["ci", "--no-audit", "--no-fund"], ["run", "build"]])
+    for (const args of [
+      ["ci", "--no-audit", "--no-fund"],
+      ["run", "build"],
+    ])
       await run("npm", args, { cwd: checkout, maxBuffer: 2 ** 26 });
   } catch (error) {
     await remove();

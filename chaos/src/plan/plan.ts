@@ -36,9 +36,7 @@ export interface Plan {
 export function planRun({ seed, nodes, loadMs, limits, kinds, recurring, upgrades = false }: PlanRequest): Plan {
   const random = new SeededRandom(seed);
   const between = planFaults(random, { nodes, loadMs, limits, kinds });
-  const faults = upgrades
-    ? [...between, ...planUpgrades(nodes, loadMs)].toSorted((a, b) => a.atMs - b.atMs)
-    : between;
+  const faults = upgrades ? [...between, ...planUpgrades(nodes, loadMs)].toSorted((a, b) => a.atMs - b.atMs) : between;
   const constraints = planConstraints(random, loadMs);
   const { windows } = constraints;
   const workload = planWorkload(random, { loadMs, recurring, windows });

@@ -13,6 +13,7 @@ describe("the options", () => {
       nodes: 2,
       mutant: null,
       faults: null,
+      mixed: null,
       mutantSeeds: null,
       triedMutants: mutantNames,
       json: null,
@@ -26,8 +27,16 @@ describe("the options", () => {
     "--short --seed 9 --faults clock,pool",
     "--short --seed 9 --faults none",
     "--short --seed 9 --mutant lease-by-local-clock",
+    "--short --seed 9 --mixed",
+    "--mixed v0.1.0 --short --seed 9",
   ])("the printed options repeat the run of %s", (line) => {
     expect(read(replayArgs(read(line)))).toEqual(read(line));
+  });
+
+  it("--mixed plans faults that end no node, on three nodes", () => {
+    expect(read("--mixed")).toMatchObject({ mixed: { ref: null }, nodes: 3 });
+    expect(read("--mixed HEAD~3 --nodes 2")).toMatchObject({ mixed: { ref: "HEAD~3" }, nodes: 2 });
+    expect(read("--mixed").faults).not.toContain("kill");
   });
 
   it("--mutant selects the faults that reveal the mutant", () => {

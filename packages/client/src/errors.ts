@@ -71,7 +71,16 @@ type ProblemLike = Omit<Problem, "code"> & { readonly code: ApiError["code"] };
 
 /** The error for a problem inside an answer, such as that of a batch. */
 export function problemError({ status, code, detail, errors, request_id, retryable }: Problem): ApiError {
-  return new ApiError({ status, code, detail, errors, requestId: request_id, retryable, retryAfterMs: null, serverDate: null });
+  return new ApiError({
+    status,
+    code,
+    detail,
+    errors,
+    requestId: request_id,
+    retryable,
+    retryAfterMs: null,
+    serverDate: null,
+  });
 }
 
 /** The error for a response with a status that is not good. */

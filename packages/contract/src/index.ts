@@ -29,7 +29,8 @@ export {
   quotaClasses,
   quotaClassOf,
   type RateClass,
-  isWrite, takesIdempotencyKey,
+  isWrite,
+  takesIdempotencyKey,
 } from "./operation.js";
 export { type OperationId, operations } from "./operations.js";
 export type { PageQuery } from "./paging.js";

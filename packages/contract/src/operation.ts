@@ -134,14 +134,21 @@ export const commonErrors: Codes = [
   "shutting_down",
 ];
 /** Further errors of a call that takes an Idempotency-Key. */
-const keyErrors: Codes = ["idempotency_in_progress", "idempotency_key_reused", "idempotency_key_stale", "field_invalid", "not_found"];
+const keyErrors: Codes = [
+  "idempotency_in_progress",
+  "idempotency_key_reused",
+  "idempotency_key_stale",
+  "field_invalid",
+  "not_found",
+];
 
 /** Every error that an operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
   const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
   const keyed = takesIdempotencyKey(operation) ? keyErrors : [];
-  const open = isWrite(operation) && operation.errors.includes("database_unavailable") ? (["outcome_unknown"] as const) : [];
+  const open =
+    isWrite(operation) && operation.errors.includes("database_unavailable") ? (["outcome_unknown"] as const) : [];
   return [...new Set([...operation.errors, ...common, ...counted, ...keyed, ...open])];
 }
 

@@ -9,6 +9,8 @@ export async function afterCommit<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof CarillonError) || errorCatalogue[error.code].status < 500) throw error;
-    throw new CarillonError("outcome_unknown", "The call took effect, and its result could not be read.", { cause: error });
+    throw new CarillonError("outcome_unknown", "The call took effect, and its result could not be read.", {
+      cause: error,
+    });
   }
 }

@@ -25,7 +25,9 @@ without an owner within seconds.`,
       await printThing(io, invocation, cluster, ({ nodes }) => renderTable(columns, nodes));
       const { held_back_by: older, supported } = cluster.level;
       if (older.length > 0 && outputForm(invocation) === "table")
-        io.info(`carillon: features of level ${supported} stay unused until these nodes run the newer version: ${older.join(", ")}`);
+        io.info(
+          `carillon: features of level ${supported} stay unused until these nodes run the newer version: ${older.join(", ")}`,
+        );
       if (owned < total && outputForm(invocation) === "table")
         io.info(`carillon: ${total - owned} of ${total} shards have no owner: jobs in them do not fire`);
     },

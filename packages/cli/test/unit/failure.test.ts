@@ -4,7 +4,16 @@ import { describe, expect, it } from "vitest";
 import { CliError, ExitCode, exitCodeOfStatus, failureOf } from "../../src/exit-codes.js";
 
 const refusal = (status: number, code: string, errors: ApiError["errors"] = []) =>
-  new ApiError({ status, code, detail: "It does not.", errors, requestId: null, retryable: false, retryAfterMs: null });
+  new ApiError({
+    status,
+    code,
+    detail: "It does not.",
+    errors,
+    requestId: null,
+    retryable: false,
+    retryAfterMs: null,
+    serverDate: null,
+  });
 
 describe("how failures show in the exit code", () => {
   it("the published exit codes do not change", () => {
@@ -48,7 +57,15 @@ describe("how failures show in the exit code", () => {
 
   it("a refusal prints a single fault once", () => {
     const errors = [{ pointer: "/task", code: "field_invalid", detail: "must not be empty" }];
-    const facts = { status: 400, code: "field_invalid", errors, requestId: null, retryable: false, retryAfterMs: null };
+    const facts = {
+      status: 400,
+      code: "field_invalid",
+      errors,
+      requestId: null,
+      retryable: false,
+      retryAfterMs: null,
+      serverDate: null,
+    };
     const error = new ApiError({ ...facts, detail: "/task: must not be empty" });
     expect(failureOf(error).message).toBe("/task: must not be empty (field_invalid)");
   });

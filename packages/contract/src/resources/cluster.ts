@@ -25,13 +25,13 @@ const ClusterShard = object("ClusterShard", {
 });
 
 export const Cluster = object("Cluster", {
-  level: closed(
-    {
-      in_use: Type.Integer({ description: "The feature level that the cluster uses: the lowest that one of its nodes supports" }),
-      supported: Type.Integer({ description: "The feature level of the version of the node that answers" }),
-      held_back_by: Type.Array(Text("A node of an older version, because of which features stay unused")),
-    },
-  ),
+  level: closed({
+    in_use: Type.Integer({
+      description: "The feature level that the cluster uses: the lowest that one of its nodes supports",
+    }),
+    supported: Type.Integer({ description: "The feature level of the version of the node that answers" }),
+    held_back_by: Type.Array(Text("A node of an older version, because of which features stay unused")),
+  }),
   nodes: Type.Array(ClusterNode, { description: "Oldest first" }),
   shards: closed({ total: Count("All shards"), owned: Count("Shards that have an owner") }),
 });

@@ -1,4 +1,11 @@
-import { CarillonError, errorCatalogue, formatInstant, type Instant, type JobState, type ScheduleSpec } from "@carillon/core";
+import {
+  CarillonError,
+  errorCatalogue,
+  formatInstant,
+  type Instant,
+  type JobState,
+  type ScheduleSpec,
+} from "@carillon/core";
 import type { BackfillRequest, BackfillView } from "@carillon/store";
 import type { CalendarCompiler } from "../calendars/calendar-cache.js";
 import type { QueueCache } from "../catalog/queues.js";
@@ -107,7 +114,11 @@ export class Backfills {
     try {
       return { total: await this.#rules.count(this.#context.db, job, request), job };
     } catch (error) {
-      if (!(error instanceof CarillonError) || error.code === "backfill_invalid" || errorCatalogue[error.code].status >= 500)
+      if (
+        !(error instanceof CarillonError) ||
+        error.code === "backfill_invalid" ||
+        errorCatalogue[error.code].status >= 500
+      )
         throw error;
       const detail = `A rule that was in force then is no longer readable: ${error.message}`;
       throw new CarillonError("backfill_invalid", detail, { cause: error });

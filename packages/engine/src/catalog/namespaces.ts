@@ -2,7 +2,14 @@ import { CarillonError } from "@carillon/core";
 import type { KnownNamespace, NamespaceChange, NamespaceStore, NamespaceView } from "@carillon/store";
 import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
-import { type ChangeContext, type Page, type PageRequest, type Receipt, storeWithReceipt, toPage } from "../requests.js";
+import {
+  type ChangeContext,
+  type Page,
+  type PageRequest,
+  type Receipt,
+  storeWithReceipt,
+  toPage,
+} from "../requests.js";
 
 /** After a change is stored: this node reads it before the caller is answered, the others are notified. */
 export interface ChangeAnnouncer {
@@ -50,7 +57,10 @@ export class Namespaces {
   /** The id of a namespace, as events have it. Throws not_found. */
   readonly idOf: EngineContext["namespaceId"];
 
-  constructor({ db, store, namespaceId }: Pick<EngineContext, "db" | "store" | "namespaceId">, catalog: ChangeAnnouncer) {
+  constructor(
+    { db, store, namespaceId }: Pick<EngineContext, "db" | "store" | "namespaceId">,
+    catalog: ChangeAnnouncer,
+  ) {
     this.#db = db;
     this.#store = store.namespaces;
     this.idOf = namespaceId;

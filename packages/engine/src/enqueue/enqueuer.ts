@@ -12,7 +12,10 @@ import { IdentifiedEnqueuer, isRecentId } from "./identified-enqueuer.js";
 import { IdempotentEnqueuer } from "./idempotent-enqueuer.js";
 import { duplicateOf, type EnqueuedRun, RunEnqueuer } from "./run-enqueuer.js";
 
-type EnqueueContext = Pick<EngineContext, "db" | "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"> & {
+type EnqueueContext = Pick<
+  EngineContext,
+  "db" | "store" | "inNamespace" | "newId" | "now" | "shardCount" | "limits"
+> & {
   readonly wakeups: Pick<EngineContext["wakeups"], "runsQueued" | "runsDue">;
 };
 
@@ -74,7 +77,10 @@ export class Enqueuer {
         ? this.#enqueuer.enqueue(id, spec)
         : this.#idempotent.enqueue(id, spec, receipt));
       const { id: runId, isNew, created } = accepted;
-      const run = created === null ? await afterCommit(() => this.#runs.find(id, runId)) : newRunView(created.run, created.stored);
+      const run =
+        created === null
+          ? await afterCommit(() => this.#runs.find(id, runId))
+          : newRunView(created.run, created.stored);
       if (run === null) throw new Error(`Run ${runId} was stored and cannot be found.`);
       return { run, isNew };
     });

@@ -71,7 +71,11 @@ export class IdentifiedEnqueuer {
   }
 
   /** As enqueue for each spec, in their order. `ids` has the id of each. */
-  async enqueueMany(namespaceId: number, specs: readonly EnqueueSpec[], ids: readonly string[]): Promise<EnqueuedRun[]> {
+  async enqueueMany(
+    namespaceId: number,
+    specs: readonly EnqueueSpec[],
+    ids: readonly string[],
+  ): Promise<EnqueuedRun[]> {
     const items = specs.map((spec, index) => ({ spec, id: ids[index] ?? "" }));
     const stored = await this.#storedBefore(namespaceId, ids);
     const fresh = items.filter(({ id, spec }) => !stored.has(id) && startsAtOnce(spec));
@@ -117,7 +121,7 @@ export class IdentifiedEnqueuer {
   }
 
   /**
-   * A statement stores all of its runs or none, so the first run of each shows whether this call was made before. Without this look a
+   * A statement stores all of its runs or none, so the first run of each shows whether this call was made before. Without this read a
    * repeated batch would be halved until each of its runs is refused alone.
    */
   async #storedBefore(namespaceId: number, ids: readonly string[]): Promise<ReadonlyMap<string, RunView>> {

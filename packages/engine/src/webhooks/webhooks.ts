@@ -10,7 +10,14 @@ import type {
 } from "@carillon/store";
 import { afterCommit } from "../after-commit.js";
 import type { EngineContext } from "../context.js";
-import { type ChangeContext, type Page, type PageRequest, type Receipt, storeWithReceipt, toPage } from "../requests.js";
+import {
+  type ChangeContext,
+  type Page,
+  type PageRequest,
+  type Receipt,
+  storeWithReceipt,
+  toPage,
+} from "../requests.js";
 import type { RunLister } from "../runs/run-lister.js";
 import type { RunReader, RunView } from "../runs/run-reader.js";
 import { DeliveryRuns, type DeliveryRunsDeps } from "./delivery-runs.js";

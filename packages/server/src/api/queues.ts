@@ -79,7 +79,9 @@ export function queueHandlers({ engine, now }: ApiOptions) {
 export function queueReplays({ engine }: ApiOptions): Replays {
   return {
     async purgeQueue({ operation = "" }, { namespace }) {
-      return purgedResponse(found(await engine.operations.get(namespace, operation), "The operation no longer exists."));
+      return purgedResponse(
+        found(await engine.operations.get(namespace, operation), "The operation no longer exists."),
+      );
     },
   };
 }

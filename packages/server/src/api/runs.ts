@@ -30,7 +30,14 @@ import {
   type RunError,
   slaTermsOf,
 } from "@carillon/core";
-import { type AttemptRecord, type Effect, type EnqueuedRun, isDatabaseAway, type RunExplanation, type RunView } from "@carillon/engine";
+import {
+  type AttemptRecord,
+  type Effect,
+  type EnqueuedRun,
+  isDatabaseAway,
+  type RunExplanation,
+  type RunView,
+} from "@carillon/engine";
 import { shownJobId, shownPayload } from "../events/webhook-delivery.js";
 import { type ReadItem, readItem, replayedItems, storeBatch } from "./batch.js";
 import { runFilter } from "./filters.js";
@@ -127,7 +134,8 @@ export function identifiedRunHandlers(options: ApiOptions): IdentifiedHandlers {
     );
     // The caller repeats the whole call, which stores only the runs that are missing.
     const away = outcomes.find((one) => "error" in one && isDatabaseAway(one.error));
-    if (away !== undefined && "error" in away) throw new CarillonError("outcome_unknown", "A part of the batch failed.", { cause: away.error });
+    if (away !== undefined && "error" in away)
+      throw new CarillonError("outcome_unknown", "A part of the batch failed.", { cause: away.error });
     return batchResponse(outcomes, call.requestId);
   };
   return {
@@ -242,7 +250,12 @@ async function awaitEnd(
 }
 
 /** The run is stored: if the wait fails, its creator gets it as it was, as at the end of the time. */
-async function awaitNewRun(engine: Pick<ApiEngine, "runs">, call: AwaitCall, run: RunView, waitMs: DurationMs): Promise<RunView> {
+async function awaitNewRun(
+  engine: Pick<ApiEngine, "runs">,
+  call: AwaitCall,
+  run: RunView,
+  waitMs: DurationMs,
+): Promise<RunView> {
   try {
     return await awaitEnd(engine, call, run, waitMs);
   } catch (error) {

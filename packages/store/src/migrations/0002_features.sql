@@ -19,7 +19,7 @@ alter table carillon.node add column level int not null default 0;
 comment on column carillon.node.level is 'the feature level that its version supports';
 insert into carillon.setting (name, value) values ('cluster_level', '0') on conflict (name) do nothing;
 
--- A node that does not support the level in use would misread rows, so it cannot join, whatever its version checks by itself. The share lock
+-- A node that does not support the level in use would misread rows, so it cannot join, also if its version checks nothing itself. The share lock
 -- makes it wait for a node that is just raising the level, and makes that node wait for it.
 create function carillon.refuse_older_node() returns trigger language plpgsql as $$
 declare

@@ -278,7 +278,7 @@ class Kinds {
 }
 
 /** From when on ended runs may have one of these ids; null: no caller chose one. */
-export function callerIdsSince(runs: readonly NewRun[]): string | null {
+function callerIdsSince(runs: readonly NewRun[]): string | null {
   let since = Number.POSITIVE_INFINITY;
   for (const run of runs) if (run.callerIdSince !== undefined && run.callerIdSince < since) since = run.callerIdSince;
   return since === Number.POSITIVE_INFINITY ? null : timestampParam(since);

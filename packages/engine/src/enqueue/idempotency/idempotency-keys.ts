@@ -31,7 +31,7 @@ const maxToRelease = 10_000;
 export class IdempotencyKeys {
   readonly #context: IdempotencyContext;
   readonly #toRelease = new Set<KeyUse>();
-  #releasing: Promise<void> | null = null;
+  #isReleasing = false;
 
   constructor(context: IdempotencyContext) {
     this.#context = context;
@@ -99,7 +99,9 @@ export class IdempotencyKeys {
   #releaseLater(use: KeyUse): void {
     if (this.#toRelease.size >= maxToRelease) return;
     this.#toRelease.add(use);
-    this.#releasing ??= this.#releaseAll().finally(() => (this.#releasing = null));
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    void this.#releaseAll().finally(() => (this.#isReleasing = false));
   }
 
   async #releaseAll(): Promise<void> {

@@ -38,7 +38,10 @@ describe("the feature level of a cluster", () => {
     const one = new ClusterLevel(nodes);
     await one.refresh();
     expect(one.has("queue_ahead")).toBe(false);
-    expect(await readClusterLevel(database, "carillon")).toMatchObject({ inUse: 0, nodes: [{ level: 0 }, { level: supportedLevel }] });
+    expect(await readClusterLevel(database, "carillon")).toMatchObject({
+      inUse: 0,
+      nodes: [{ level: 0 }, { level: supportedLevel }],
+    });
     await database.query({ text: "delete from carillon.node where level = 0" });
     const other = new ClusterLevel(nodes);
     await other.refresh();
@@ -51,7 +54,9 @@ describe("the feature level of a cluster", () => {
     await new ClusterLevel(nodes).refresh();
     await expect(join(supportedLevel - 1)).rejects.toMatchObject({
       code: "node_too_old",
-      message: expect.stringMatching(/use feature level 1, and version 0\.0\.9 .* only level 0\. Start a newer version\./),
+      message: expect.stringMatching(
+        /use feature level 1, and version 0\.0\.9 .* only level 0\. Start a newer version\./,
+      ),
     });
     await expect(joinOld()).rejects.toThrow("version 0.0.1 of Carillon supports only level 0");
     await join(supportedLevel + 1);

@@ -9,7 +9,10 @@ import { schedulerContext } from "../../harness/scheduler-context.js";
 const start = Date.UTC(2026, 5, 1, 12);
 
 /** A scheduler over a store that queues the given runs ahead of their time, except the refused ones. */
-function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readonly string[], isSupported = () => true } = {}) {
+function setUp(
+  runs: readonly DueRun[],
+  { maxAhead = 100, refused = [] as readonly string[], isSupported = (): boolean => true } = {},
+) {
   const clock = new ManualClock(start);
   const requests: { afterMs: number; ids: readonly string[] }[] = [];
   const promoted: PromotedRun[] = [];
@@ -31,7 +34,11 @@ function setUp(runs: readonly DueRun[], { maxAhead = 100, refused = [] as readon
     membership: () => membership,
     onPromoted: (queued) => void promoted.push(...queued),
   });
-  const scheduler = new Scheduler(context, { store: store as FireStore, limits: { maxAhead }, hasFeature: isSupported });
+  const scheduler = new Scheduler(context, {
+    store: store as FireStore,
+    limits: { maxAhead },
+    hasFeature: isSupported,
+  });
   /** Ticks as it asks for, until so long after the start. */
   const until = async (afterMs: number): Promise<void> => {
     for (await scheduler.tick(); clock.now() + scheduler.idleMs <= start + afterMs; await scheduler.tick())

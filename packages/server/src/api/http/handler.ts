@@ -93,7 +93,7 @@ export type Replays = Partial<Record<OperationId, Replay>>;
 export type IdentifiedHandler = (id: string, call: Call<Operation>) => Promise<ApiResponse> | null;
 export type IdentifiedHandlers = Partial<Record<OperationId, IdentifiedHandler>>;
 
-/** Tells the caller that an earlier call had the effect. */
+/** The response to a call whose effect an earlier call had. */
 export function markReplayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, "Idempotent-Replayed": "true" } };
 }

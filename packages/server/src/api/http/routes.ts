@@ -100,7 +100,12 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           const signal = operation.waits === true ? disconnectSignal(reply) : undefined;
           const waitingCall = signal === undefined ? call : { ...call, signal };
           const work = holdTicket(request.ticket, () => traced({ operation, request, tracing, respond }, waitingCall));
-          return send(reply, await (hasTimeLimit(operation) ? withTimeout(maxCallMs, work, () => refuseSlowCall(operation, call)) : work));
+          return send(
+            reply,
+            await (hasTimeLimit(operation)
+              ? withTimeout(maxCallMs, work, () => refuseSlowCall(operation, call))
+              : work),
+          );
         },
       });
     }
@@ -203,7 +208,10 @@ function responder(
   handler: Handler<Operation>,
   { keys, replays, identified }: ServedOptions,
 ): Respond {
-  const closed = async (call: Call<Operation>, respond: () => ApiResponse | Promise<ApiResponse>): Promise<ApiResponse> => {
+  const closed = async (
+    call: Call<Operation>,
+    respond: () => ApiResponse | Promise<ApiResponse>,
+  ): Promise<ApiResponse> => {
     try {
       return await respond();
     } catch (error) {
@@ -240,7 +248,10 @@ function unknownOutcome(error: unknown, operation: Operation, call: Call<Operati
  * Why a repeated call cannot have its effect twice: the server keeps the answers of calls with a key; PUT, PATCH and DELETE name the state
  * that they leave; the fences of a worker's calls refuse the second one. After If-Match the repeated call would only be refused.
  */
-function howToRepeat({ method, rateClass }: Operation, { isKeyed, ifVersion }: Call<Operation>): "by_key" | "by_method" | null {
+function howToRepeat(
+  { method, rateClass }: Operation,
+  { isKeyed, ifVersion }: Call<Operation>,
+): "by_key" | "by_method" | null {
   if (isKeyed === true) return "by_key";
   if (rateClass === "worker") return "by_method";
   return method === "POST" || ifVersion !== undefined ? null : "by_method";

@@ -153,7 +153,7 @@ async function checkFeatureLevel(database: Database): Promise<Finding> {
   return featureLevelFinding(inUse, nodes);
 }
 
-export function featureLevelFinding(
+function featureLevelFinding(
   inUse: number,
   nodes: readonly { readonly name: string; readonly level: number }[],
 ): Finding {

@@ -16,7 +16,8 @@ const newKey = (at = Date.now()): string => `auto-${uuidv7(at, randomBytes)}`;
 const post = (url: string, body: unknown, key: string) =>
   api.call({ method: "POST", url, headers: { ...json, "idempotency-key": key }, payload: JSON.stringify(body) });
 const rows = async (text: string): Promise<number> =>
-  (await api.database.query<{ n: number }>({ text: `select count(*)::int as n from carillon.${text}` })).rows[0]?.n ?? 0;
+  (await api.database.query<{ n: number }>({ text: `select count(*)::int as n from carillon.${text}` })).rows[0]?.n ??
+  0;
 
 /** The run ends as if a worker had done it. */
 const end = (state = "queued") =>
@@ -49,13 +50,11 @@ describe("a call with a key that a client made", () => {
   it("makes no second run if the first call is stored while its run is just ending", async () => {
     const key = newKey();
     const { id } = (await post("/v1/runs", { task: "unserved" }, key)).json<Run>();
-    let late: Promise<{ readonly statusCode: number; json<Body>(): Body }> | undefined;
+    let late: ReturnType<typeof post> | undefined;
     await api.database.transaction(async (tx) => {
       await tx.query({ text: end() });
       late = post("/v1/runs", { task: "unserved" }, key);
-      await expect
-        .poll(waiting)
-        .toBe(1);
+      await expect.poll(waiting).toBe(1);
     });
     const answer = await late;
     expect(answer?.statusCode).toBe(201);
@@ -84,7 +83,9 @@ describe("a call with a key that a client made", () => {
   it("is refused if the key was used for another request, or in another namespace", async () => {
     const key = newKey();
     await post("/v1/runs", { task: "unserved", payload: 1 }, key);
-    expect(refusalOf(await post("/v1/runs", { task: "unserved", payload: 2 }, key))).toMatchObject({ code: "idempotency_key_reused" });
+    expect(refusalOf(await post("/v1/runs", { task: "unserved", payload: 2 }, key))).toMatchObject({
+      code: "idempotency_key_reused",
+    });
     const headers = { ...json, "idempotency-key": key };
     const body = JSON.stringify({ task: "unserved", payload: 1 });
     const elsewhere = await api.other.call({ method: "POST", url: "/v1/runs", headers, payload: body });

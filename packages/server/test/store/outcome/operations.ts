@@ -9,7 +9,7 @@ export interface PreparedCall {
   readonly body?: unknown;
 }
 
-/** Makes the resources of one call, anew for each. */
+/** Makes the resources of one call. */
 export type Prepare = (api: ProxiedApi, number: number) => Promise<PreparedCall>;
 
 interface Made {
@@ -78,17 +78,22 @@ async function breaker(api: ProxiedApi, number: number): Promise<string> {
   return `breaker-${number}`;
 }
 
-const webhook = (api: ProxiedApi) =>
-  made(api, "/v1/webhooks", { url: "https://example.com/hook", on: ["failed"] });
+const webhook = (api: ProxiedApi) => made(api, "/v1/webhooks", { url: "https://example.com/hook", on: ["failed"] });
 
-const post = (url: string, body?: unknown): PreparedCall => ({ method: "POST", url, ...(body !== undefined && { body }) });
+const post = (url: string, body?: unknown): PreparedCall => ({
+  method: "POST",
+  url,
+  ...(body !== undefined && { body }),
+});
 
 const payload = { task: "unserved", payload: 1 };
 
 /** Every operation that takes an Idempotency-Key. */
 export const keyed: Partial<Record<OperationId, Prepare>> = {
-  createJob: async (_api, number) => post("/v1/jobs", { ...payload, key: `new-${number}`, schedule: { cron: "0 9 * * *" } }),
-  createJobs: async (_api, number) => post("/v1/jobs:batchCreate", { jobs: [payload, { ...payload, key: `of-many-${number}` }] }),
+  createJob: async (_api, number) =>
+    post("/v1/jobs", { ...payload, key: `new-${number}`, schedule: { cron: "0 9 * * *" } }),
+  createJobs: async (_api, number) =>
+    post("/v1/jobs:batchCreate", { jobs: [payload, { ...payload, key: `of-many-${number}` }] }),
   cancelJob: async (api, number) => post(`/v1/jobs/${(await job(api, number)).id}:cancel`, {}),
   pauseJob: async (api, number) => post(`/v1/jobs/${(await job(api, number)).id}:pause`, {}),
   async resumeJob(api, number) {
@@ -107,7 +112,9 @@ export const keyed: Partial<Record<OperationId, Prepare>> = {
   createRuns: async () => post("/v1/runs:batchCreate", { runs: [payload, { ...payload, delay: "1h" }] }),
   cancelRun: async (api) => post(`/v1/runs/${(await run(api)).id}:cancel`, {}),
   rescheduleRun: async (api) =>
-    post(`/v1/runs/${(await run(api, { delay: "5m" })).id}:reschedule`, { at: new Date(Date.now() + 60_000).toISOString() }),
+    post(`/v1/runs/${(await run(api, { delay: "5m" })).id}:reschedule`, {
+      at: new Date(Date.now() + 60_000).toISOString(),
+    }),
   bulkRuns: async (api) => post("/v1/runs:bulk", { action: "cancel", ids: [(await run(api)).id] }),
   async abortOperation(api) {
     const { id } = await made(api, "/v1/runs:bulk", { action: "cancel", ids: [(await run(api)).id] });
@@ -115,11 +122,16 @@ export const keyed: Partial<Record<OperationId, Prepare>> = {
   },
   retryRun: async (api) => post(`/v1/runs/${await deadLetter(api)}:retry`, {}),
   replayRun: async (api) => post(`/v1/runs/${await deadLetter(api)}:replay`, {}),
-  redriveDeadLetters: async (api, number) => post("/v1/dead-letters:redrive", { filter: { task: await ownDeadLetter(api, number) } }),
-  discardDeadLetters: async (api, number) => post("/v1/dead-letters:discard", { filter: { task: await ownDeadLetter(api, number) } }),
+  redriveDeadLetters: async (api, number) =>
+    post("/v1/dead-letters:redrive", { filter: { task: await ownDeadLetter(api, number) } }),
+  discardDeadLetters: async (api, number) =>
+    post("/v1/dead-letters:discard", { filter: { task: await ownDeadLetter(api, number) } }),
   discardDeadLetter: async (api) => post(`/v1/dead-letters/${await deadLetter(api)}:discard`, {}),
   backfillJob: async (api, number) =>
-    post(`/v1/jobs/${(await job(api, number)).id}:backfill`, { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" }),
+    post(`/v1/jobs/${(await job(api, number)).id}:backfill`, {
+      from: "2026-01-01T00:00:00Z",
+      to: "2026-01-03T00:00:00Z",
+    }),
   async abortBackfill(api, number) {
     const range = { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" };
     const { id } = await made(api, `/v1/jobs/${(await job(api, number)).id}:backfill`, range);
@@ -133,7 +145,9 @@ export const keyed: Partial<Record<OperationId, Prepare>> = {
       },
       [`limit-${number}`],
     );
-    const { rows } = await api.direct.query<{ id: string }>({ text: "select max(id)::text as id from carillon.limit_key" });
+    const { rows } = await api.direct.query<{ id: string }>({
+      text: "select max(id)::text as id from carillon.limit_key",
+    });
     return post(`/v1/limits/lim_${rows[0]?.id}:resume`);
   },
   pauseQueue: async () => post("/v1/queues/default:pause", {}),
@@ -163,8 +177,16 @@ export const keyed: Partial<Record<OperationId, Prepare>> = {
 
 /** Every operation with PUT, PATCH or DELETE, which a caller may repeat without a key. */
 export const byMethod: Partial<Record<OperationId, Prepare>> = {
-  putJob: async (_api, number) => ({ method: "PUT", url: `/v1/jobs/@put-${number}`, body: { ...payload, schedule: { every: "1h" } } }),
-  updateJob: async (api, number) => ({ method: "PATCH", url: `/v1/jobs/${(await job(api, number)).id}`, body: { payload: 2 } }),
+  putJob: async (_api, number) => ({
+    method: "PUT",
+    url: `/v1/jobs/@put-${number}`,
+    body: { ...payload, schedule: { every: "1h" } },
+  }),
+  updateJob: async (api, number) => ({
+    method: "PATCH",
+    url: `/v1/jobs/${(await job(api, number)).id}`,
+    body: { payload: 2 },
+  }),
   deleteJob: async (api, number) => ({ method: "DELETE", url: `/v1/jobs/${(await job(api, number)).id}` }),
   async updateLimit(api, number) {
     await api.direct.query(
@@ -174,10 +196,16 @@ export const byMethod: Partial<Record<OperationId, Prepare>> = {
       },
       [`own-limit-${number}`],
     );
-    const { rows } = await api.direct.query<{ id: string }>({ text: "select max(id)::text as id from carillon.limit_key" });
+    const { rows } = await api.direct.query<{ id: string }>({
+      text: "select max(id)::text as id from carillon.limit_key",
+    });
     return { method: "PATCH", url: `/v1/limits/lim_${rows[0]?.id}`, body: { limit: 3 } };
   },
-  updateQueue: async (_api, number) => ({ method: "PATCH", url: "/v1/queues/default", body: { concurrency: { limit: number + 1 } } }),
+  updateQueue: async (_api, number) => ({
+    method: "PATCH",
+    url: "/v1/queues/default",
+    body: { concurrency: { limit: number + 1 } },
+  }),
   async updateNamespace(api, number) {
     await made(api, "/v1/namespaces", { name: `changed-${number}` });
     return { method: "PATCH", url: `/v1/namespaces/changed-${number}`, body: { weight: 3 } };
@@ -200,7 +228,11 @@ export const byMethod: Partial<Record<OperationId, Prepare>> = {
     await api.call("PUT", `/v1/maintenance-windows/old-${number}`, window);
     return { method: "DELETE", url: `/v1/maintenance-windows/old-${number}` };
   },
-  updateWebhook: async (api) => ({ method: "PATCH", url: `/v1/webhooks/${(await webhook(api)).id}`, body: { enabled: false } }),
+  updateWebhook: async (api) => ({
+    method: "PATCH",
+    url: `/v1/webhooks/${(await webhook(api)).id}`,
+    body: { enabled: false },
+  }),
   deleteWebhook: async (api) => ({ method: "DELETE", url: `/v1/webhooks/${(await webhook(api)).id}` }),
 };
 

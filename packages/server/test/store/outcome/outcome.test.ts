@@ -37,12 +37,22 @@ const rowsOf = (state: Record<string, string>): Record<string, number> =>
 function growth(before: Record<string, string>, after: Record<string, string>): Record<string, number> {
   const first = rowsOf(before);
   return Object.fromEntries(
-    Object.entries(rowsOf(after)).flatMap(([table, rows]) => (rows === first[table] ? [] : [[table, rows - (first[table] ?? 0)]])),
+    Object.entries(rowsOf(after)).flatMap(([table, rows]) =>
+      rows === first[table] ? [] : [[table, rows - (first[table] ?? 0)]],
+    ),
   );
 }
 
 /** Loses the answer to each message of the call in turn; `check` gets the response and the states around it. */
-async function walk(prepare: Prepare, check: (outcome: string, before: Record<string, string>, again: () => Promise<LightMyRequestResponse>) => Promise<void>, key?: () => string): Promise<Set<string>> {
+async function walk(
+  prepare: Prepare,
+  check: (
+    outcome: string,
+    before: Record<string, string>,
+    again: () => Promise<LightMyRequestResponse>,
+  ) => Promise<void>,
+  key?: () => string,
+): Promise<Set<string>> {
   const outcomes = new Set<string>();
   for (let nth = 1; nth < maxMessages; nth++) {
     const { method, url, body } = await prepare(api, ++number);
@@ -51,7 +61,8 @@ async function walk(prepare: Prepare, check: (outcome: string, before: Record<st
     api.loseAnswer(nth);
     const response = await api.call(method, url, body, ownKey).finally(() => api.violations.splice(0));
     if (!(await api.heal())) {
-      expect(problemOf(response)).toBe("done");
+      if (problemOf(response) !== "done")
+        throw new Error(`${url} answered ${response.body} although no answer was lost`);
       return outcomes;
     }
     const outcome = problemOf(response);
@@ -59,7 +70,9 @@ async function walk(prepare: Prepare, check: (outcome: string, before: Record<st
     try {
       await check(outcome, before, () => api.call(method, url, body, ownKey));
     } catch (error) {
-      throw new Error(`after the loss of the answer to message ${nth} of ${url} (${outcome}): ${String(error)}`, { cause: error });
+      throw new Error(`after the loss of the answer to message ${nth} of ${url} (${outcome}): ${String(error)}`, {
+        cause: error,
+      });
     }
   }
   throw new Error(`the call sends more than ${maxMessages} messages`);
@@ -82,7 +95,7 @@ describe("a call whose connection to the database is lost", () => {
     async (_id, prepare) => {
       const outcomes = await walk(prepare, async (outcome, before) => {
         expect(["done", "outcome_unknown", "database_unavailable"]).toContain(outcome);
-        if (outcome === "database_unavailable") expect(await api.state()).toEqual(before);
+        expect(outcome === "database_unavailable" ? await api.state() : before).toEqual(before);
       });
       expect([...outcomes]).toContain("outcome_unknown");
     },
@@ -95,16 +108,20 @@ describe("a call whose connection to the database is lost", () => {
       const prepare: Prepare = async () =>
         id === "createRun"
           ? { method: "POST", url: "/v1/runs", body: { task: "unserved", payload: { a: 1 } } }
-          : { method: "POST", url: "/v1/runs:batchCreate", body: { runs: [1, 2, 3].map((n) => ({ task: "unserved", payload: n })) } };
+          : {
+              method: "POST",
+              url: "/v1/runs:batchCreate",
+              body: { runs: [1, 2, 3].map((n) => ({ task: "unserved", payload: n })) },
+            };
       await walk(
         prepare,
-        async (outcome, before, again) => {
+        async (_outcome, before, again) => {
           const repeated = await again();
           expect(problemOf(repeated)).toBe("done");
           expect(growth(before, await api.state())).toEqual({ run: id === "createRun" ? 1 : 3 });
           const third = await again();
           expect(third.json()).toEqual(repeated.json());
-          if (id === "createRun" && outcome === "outcome_unknown") expect(third.headers["idempotent-replayed"]).toBe("true");
+          expect(id === "createRun" ? third.headers["idempotent-replayed"] : "true").toBe("true");
         },
         () => `auto-${api.newId()}`,
       );
@@ -125,8 +142,9 @@ describe("a call whose connection to the database is lost", () => {
           // The node releases the key as soon as the database is back.
           await expect.poll(async () => problemOf(await again())).toBe("done");
           const grown = growth(before, await api.state());
-          if (id === "purgeQueue") expect(grown["operation"]).toBe(1);
-          else expect(grown).toEqual(once);
+          // A purge that lost its connection is finished by the loops of a node, which rest here.
+          const isLeft = id === "purgeQueue";
+          expect(isLeft ? grown["operation"] : grown).toEqual(isLeft ? 1 : once);
         },
         () => `key-${++number}`,
       );

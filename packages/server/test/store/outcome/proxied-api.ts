@@ -27,7 +27,13 @@ export async function proxiedApi() {
   // One connection of each kind, so that every call uses those that are open.
   const database = await openDatabase({ url: proxy.through(fresh.url), schema: "carillon", poolSize: 6, ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
-  const engine = new Engine({ database, ...ports, newId, node: { name: "test", address: null, version: "0" }, alone: true });
+  const engine = new Engine({
+    database,
+    ...ports,
+    newId,
+    node: { name: "test", address: null, version: "0" },
+    alone: true,
+  });
   await engine.start();
   await engine.stop();
   const api = apiUnderTest({ engine, workers: engine.workerApi, now: () => database.clock.now() });

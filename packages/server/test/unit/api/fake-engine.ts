@@ -16,7 +16,11 @@ export class FakeEngine extends FakeComponent implements ApiEngine {
   readonly calendars = new FakeCalendars(this.state);
   readonly callbackSecrets = new FakeCallbackSecrets(this.state);
   readonly cluster = {
-    get: async (): Promise<ClusterView> => ({ nodes: [], shards: [{ id: 0, owner: null, epoch: 1 }] }),
+    get: async (): Promise<ClusterView> => ({
+      level: { inUse: 1, ofThisVersion: 1 },
+      nodes: [],
+      shards: [{ id: 0, owner: null, epoch: 1 }],
+    }),
   };
   readonly deadLetters = new FakeDeadLetters(this.state);
   readonly enqueuer = new FakeEnqueuer(this.state);

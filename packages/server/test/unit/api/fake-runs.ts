@@ -140,7 +140,7 @@ export class FakeIdempotencyKeys implements Port<"idempotencyKeys"> {
       state: "own",
       receipt: { keep: async () => undefined },
       answered: async (answer) => void this.#calls.set(place, { request, answer }),
-      refused: async () => void this.#calls.delete(place),
+      failed: async () => void this.#calls.delete(place),
     };
   }
 }

@@ -14,7 +14,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
 interface Harness {
   readonly database: Database;
   readonly proxy: TcpProxy;
-  /** What is stored, read past the proxy. */
+  /** The stored rows, read past the proxy. */
   stored(): Promise<number[]>;
 }
 

@@ -19,13 +19,19 @@ describe("isRead", () => {
     expect(called).toEqual(["refuse_ended"]);
   });
 
-  it.each(["select 1", "select * from t for update", "select * from t for no key update of t", "select 'delete from t'", "begin", "rollback"])(
-    "takes %s for a read",
-    (text) => expect(isRead({ text })).toBe(true),
-  );
+  it.each([
+    "select 1",
+    "select * from t for update",
+    "select * from t for no key update of t",
+    "select 'delete from t'",
+    "begin",
+    "rollback",
+  ])("takes %s for a read", (text) => expect(isRead({ text })).toBe(true));
 
-  it.each(["insert into t values (1)", "with a as (delete from t returning id) select id from a", "create table t ()", 'select "s".enqueue()'])(
-    "takes %s for a write",
-    (text) => expect(isRead({ text })).toBe(false),
-  );
+  it.each([
+    "insert into t values (1)",
+    "with a as (delete from t returning id) select id from a",
+    "create table t ()",
+    'select "s".enqueue()',
+  ])("takes %s for a write", (text) => expect(isRead({ text })).toBe(false));
 });
