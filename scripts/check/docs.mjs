@@ -1,7 +1,7 @@
-// Checks the documents: invariants against test titles, links and anchors, the code map, the commands shown to readers. Prints each
+// Checks the documents: invariants against test titles, links and anchors, the code map, the files named, the commands shown to readers. Prints each
 // finding; exit code 1 if any.
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { declaredInvariants, invariantFindings, proofsIn } from "./docs/invariants.mjs";
 import { linksOf } from "./docs/markdown.mjs";
@@ -11,6 +11,7 @@ import {
   commandFindings,
   commandsOf,
   mappedPaths,
+  missingFiles,
   subcommandsOf,
   tiersOf,
 } from "./docs/references.mjs";
@@ -46,6 +47,14 @@ function sourceFolders() {
   return [...new Set(folders)];
 }
 
+/** READMEs of components name their source files in backticks, mostly by their last part. Guides name files of the reader's too. */
+function checkNamedFiles() {
+  const paths = filesIn(root, /\.md$/).filter((path) => /^(?:packages|chaos|bench)\/|^docs\/[^/]+$/.test(path));
+  const names = new Set(filesIn(root, /\.(?:ts|sql|mjs|js)$/).map((path) => basename(path)));
+  const documents = textsOf(root, paths);
+  return { what: `files named in ${documents.size} documents`, findings: missingFiles(documents, names) };
+}
+
 function checkCommands() {
   const known = {
     scripts: new Set(Object.keys(JSON.parse(read("package.json")).scripts)),
@@ -59,7 +68,7 @@ function checkCommands() {
   return { what: `${count} commands in ${documents.join(" and ")}`, findings };
 }
 
-const checks = [checkInvariants(), checkLinks(), checkCodeMap(), checkCommands()];
+const checks = [checkInvariants(), checkLinks(), checkCodeMap(), checkNamedFiles(), checkCommands()];
 for (const { findings } of checks) for (const finding of findings) console.error(finding);
 for (const { what, findings } of checks) console.log(`docs: ${what}, ${findings.length} wrong`);
 process.exitCode = checks.every(({ findings }) => findings.length === 0) ? 0 : 1;

@@ -32,6 +32,21 @@ function whyBroken(from, target, anchors, exists) {
   return known.has(anchor) ? null : `${path} has no heading for #${anchor}`;
 }
 
+const namedFile = /^[\w./-]+\.(?:ts|sql|mjs|js)$/;
+
+/**
+ * @param {Map<string, string>} documents texts by path from the repository's root
+ * @param {ReadonlySet<string>} names the names of all source files, without their folders
+ * @returns {string[]} a line for each file in backticks that the repository does not have
+ */
+export function missingFiles(documents, names) {
+  return [...documents].flatMap(([path, text]) =>
+    codeSpans(text).flatMap(({ text: span, line }) =>
+      !namedFile.test(span) || names.has(posix.basename(span)) ? [] : [`${path}:${line}: there is no file ${span}`],
+    ),
+  );
+}
+
 const pathCell = /^\|\s*`([^`]+)`\s*\|/;
 
 /**

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { codeMapFindings, commandFindings, mappedPaths, subcommandsOf, tiersOf } from "../../check/docs/references.mjs";
+import {
+  codeMapFindings,
+  commandFindings,
+  mappedPaths,
+  missingFiles,
+  subcommandsOf,
+  tiersOf,
+} from "../../check/docs/references.mjs";
 import { generatorsAmong, verdictOf } from "../../check/generated.mjs";
 
 const known = {
@@ -71,6 +78,13 @@ describe("the check of the code map", () => {
 
   it("refuses an empty code map", () => {
     expect(codeMapFindings([], [], () => true)).toHaveLength(1);
+  });
+
+  it("finds a file in backticks that the repository does not have", () => {
+    const documents = new Map([["packages/a/README.md", "| `kept.ts` | `b/gone.ts` |\n\n`kept` and `--file x.ts`"]]);
+    expect(missingFiles(documents, new Set(["kept.ts"]))).toEqual([
+      "packages/a/README.md:1: there is no file b/gone.ts",
+    ]);
   });
 });
 
