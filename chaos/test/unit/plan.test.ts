@@ -27,6 +27,17 @@ describe("the plan of a run", () => {
     expect(text(7, begin)).not.toBe(text(8, begin));
   });
 
+  it("upgrades plans one upgrade of each node, the first one killed, in the order of their times with the other faults", () => {
+    const { faults } = planRun({ ...request, nodes: 3, kinds: ["reset"], upgrades: true });
+    const upgrades = faults.filter(({ kind }) => kind.startsWith("upgrade"));
+    expect(upgrades.map(({ kind, node }) => [kind, node])).toEqual([
+      ["upgrade_killed", 0],
+      ["upgrade", 1],
+      ["upgrade", 2],
+    ]);
+    expect(faults.map(({ atMs }) => atMs)).toEqual(faults.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+  });
+
   it("the digest covers all of a plan, so that equal lines mean equal plans", () => {
     const plan = planRun(request);
     const [first, ...faults] = planLines(request, plan);
