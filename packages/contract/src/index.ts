@@ -79,6 +79,7 @@ export {
   type JobBatch,
   type JobBatchCreated,
   type JobCreate,
+  type JobPreviewRequest,
   type JobRequest,
   normaliseJobRequest,
   readJobBatch,

@@ -10,6 +10,7 @@ import type {
   JobDeleteQuery,
   JobListQuery,
   JobPreview,
+  JobPreviewRequest,
   QueuePurged,
   Readiness,
   Run,
@@ -31,7 +32,7 @@ it("gives a method the names of its path, the body, the query and options, in th
   expectTypeOf<Client["jobs"]["list"]>().parameters.toEqualTypeOf<[query?: JobListQuery, options?: CallOptions]>();
   expectTypeOf<Client["jobs"]["create"]>().parameter(0).toEqualTypeOf<JobCreate>();
   expectTypeOf<Client["jobs"]["preview"]>().parameters.toEqualTypeOf<
-    [body: Omit<JobCreate, "task"> & Partial<Pick<JobCreate, "task">>, query?: UpcomingQuery, options?: CallOptions]
+    [body: JobPreviewRequest, query?: UpcomingQuery, options?: CallOptions]
   >();
   expectTypeOf<Client["jobs"]["delete"]>().parameter(1).toEqualTypeOf<JobDeleteQuery | undefined>();
   expectTypeOf<Client["jobs"]["cancel"]>().parameter(1).toEqualTypeOf<JobCancel | undefined>();

@@ -71,6 +71,7 @@ export const JobPreviewRequest = object("JobPreviewRequest", jobFields, {
   examples: [{ schedule: { cron: "0 9 * * MON-FRI", time_zone: "Europe/Paris" } }],
   ...jobRules,
 });
+export type JobPreviewRequest = Static<typeof JobPreviewRequest>;
 
 export const JobBatch = object(
   "JobBatch",
