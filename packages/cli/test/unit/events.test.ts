@@ -87,6 +87,7 @@ const runOf = (over: object) => ({
   status_reason: null,
   attempt: 1,
   max_attempts: 1,
+  attempts: [],
   trigger: { kind: "once", id: null, scheduled_for: at },
   progress: null,
   error: null,

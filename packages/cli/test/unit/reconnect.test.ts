@@ -10,6 +10,7 @@ const run = (status: string) => ({
   status_reason: null,
   attempt: 1,
   max_attempts: 1,
+  attempts: [],
   trigger: { kind: "once", id: null, scheduled_for: "2030-01-01T00:00:00.000Z" },
   progress: null,
   error: null,

@@ -31,6 +31,7 @@ const thing = (version: number) => ({
   last_run: null,
   attempt: 1,
   max_attempts: 1,
+  attempts: [],
   trigger: { kind: "once", id: null, scheduled_for: at },
   error: null,
   lag_ms: null,

@@ -7,6 +7,7 @@ import { operations } from "../operations.js";
 import { exampleOf } from "./example.js";
 import { tags } from "./tags.js";
 import { Problem } from "../resources/problem.js";
+import { pathSpellings } from "../spellings/table.js";
 
 /** A response of the document. */
 interface ResponseJson {
@@ -47,14 +48,21 @@ function describeTag(name: string): Json {
   return { name, description: tag.description, "x-guide": tag.guide };
 }
 
+/** The other addresses of a call: ours without the version, and those of other systems. */
+function aliasesOf({ method, path, aliases = [] }: Operation): string[] {
+  const spellings = pathSpellings.filter((spelling) => spelling.method === method && spelling.ours === path);
+  return [...aliases.map((alias) => alias.path), ...spellings.map(({ theirs }) => theirs)];
+}
+
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
   const { body, description, bodyOptional = false, conditional = false, streams = false, lines } = operation;
+  const aliases = aliasesOf(operation);
   return {
     operationId: id,
     tags: [operation.tag],
     summary: operation.summary,
     ...(description !== undefined && { description }),
-    ...(operation.aliases !== undefined && { "x-aliases": operation.aliases.map(({ path }) => path) }),
+    ...(aliases.length > 0 && { "x-aliases": aliases }),
     "x-permission": operation.permission,
     "x-rate-class": operation.rateClass,
     ...(operation.waits === true && { "x-waits": true }),
