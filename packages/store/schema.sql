@@ -1235,4 +1235,5 @@ CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.has
 CREATE TRIGGER run_not_succeeded AFTER INSERT ON carillon.run_history FOR EACH ROW WHEN (((new.status <> 'succeeded'::text) AND (new.trigger !~~ 'callback%'::text))) EXECUTE FUNCTION insert_run_notice();
 
 comment on column carillon.node.level is 'the feature level that its version supports';
+
 comment on column carillon.worker_session.fence_floor is 'the high part of the fences that claims for it get: of the history of the database in which it was opened';

@@ -100,13 +100,15 @@ async function runExample(url: string, name: string, folder: string): Promise<st
 }
 
 it("the examples of a backup and a digest run; a library of an executor is loaded by its first run", async () => {
-  const { process, url } = await startDev(await storedDataDir());
+  const mail = await MailBox.open();
+  const mailServer = { CARILLON_SMTP_URL: mail.url, CARILLON_SMTP_FROM: "Digest <digest@example.com>" };
+  // Without a mail server the worker of dev would catch the mail.
+  const { process, url } = await startDev(await storedDataDir(), [], { env: mailServer });
   const folder = await scratchDir();
   await mkdir(join(folder, "bin"));
   await mkdir(join(folder, "node_modules"));
   await symlink(libraries, join(folder, "node_modules/@aws-sdk"));
   await writeFile(join(folder, "bin/pg_dump"), dump, { mode: 0o755 });
-  const mail = await MailBox.open();
   const lambda = createServer((_request, response) => response.end('{"rows":3}'));
   await new Promise<void>((resolve) => lambda.listen(0, "127.0.0.1", resolve));
   const worker = new CarillonProcess(
@@ -119,8 +121,7 @@ it("the examples of a backup and a digest run; a library of an executor is loade
         PATH: `${join(folder, "bin")}:${globalThis.process.env["PATH"] ?? ""}`,
         NODE_OPTIONS: `--import ${reportsLoads}`,
         CARILLON_SECRET_BACKUP_PASSWORD: "hunter2",
-        CARILLON_SMTP_URL: mail.url,
-        CARILLON_SMTP_FROM: "Digest <digest@example.com>",
+        ...mailServer,
         AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${(lambda.address() as AddressInfo).port}`,
         AWS_REGION: "eu-west-1",
         AWS_ACCESS_KEY_ID: "id",

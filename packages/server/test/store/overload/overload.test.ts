@@ -87,14 +87,22 @@ async function nodeBehindProxy() {
   };
 }
 
-/** Sends a call over a few sockets, and returns its status and whether it has Retry-After. */
-function post(url: string, agent: Agent): Promise<{ status: number; retryAfter: string | undefined }> {
+interface Posted {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly code: string | undefined;
+}
+
+/** Sends a call over a few sockets. */
+function post(url: string, agent: Agent): Promise<Posted> {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const sent = request(`${url}/v1/runs`, { method: "POST", agent, headers }, (answer) => {
-      answer.resume();
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part: string) => (text += part));
       answer.on("end", () => {
-        resolve({ status: answer.statusCode ?? 0, retryAfter: answer.headers["retry-after"] });
+        const { code } = JSON.parse(text) as { readonly code?: string };
+        resolve({ status: answer.statusCode ?? 0, retryAfter: answer.headers["retry-after"], code });
       });
     });
     sent.on("error", reject);
@@ -135,9 +143,13 @@ async function storm(node: Node, agent: Agent, calls: number) {
   return { answers: await answers, probes: await Promise.all(probes), seen };
 }
 
-/** Refused with Retry-After. */
+/** Refused with Retry-After. The few writes that were sent before the database hung may have taken effect, so nothing invites a repeat. */
 const refusals = (answers: Awaited<ReturnType<typeof storm>>["answers"]): Set<string> =>
-  new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`));
+  new Set(
+    answers
+      .filter(({ status, code }) => status !== 503 || code !== "outcome_unknown")
+      .map(({ status, retryAfter }) => `${status} ${retryAfter}`),
+  );
 
 function expectBounded(seen: Awaited<ReturnType<typeof storm>>["seen"]): void {
   expect(seen.calls).toBe(admission.calls);
