@@ -15,8 +15,8 @@ const definitionFields = "key task payload schedule labels retry overlap misfire
 /** The definition of a job, without the members that its runs change. */
 const definition = (job) => Object.fromEntries(definitionFields.map((name) => [name, job[name]]));
 
-/** A run without the worker that ran it. */
-const outcome = ({ worker_id: _worker, waiting_on: _waiting, attempts, ...run }) => ({
+/** A run without the worker that ran it, and without the warnings of the call that created it. */
+const outcome = ({ worker_id: _worker, waiting_on: _waiting, warnings: _warnings, attempts, ...run }) => ({
   ...run,
   attempts: attempts?.map(({ worker_id: _of, ...attempt }) => attempt),
 });

@@ -36,7 +36,7 @@ function* drawn(source: RequestSource): Generator<DrawnRequest> {
  * serves.
  */
 const rarelyAccepted = new Set(
-  "answerCallback getBreaker resetBreaker getErrorGroup getDelivery redeliver getBackfill abortBackfill rollbackJob retryJob backfillJob putCalendar listMails getMail".split(
+  "answerCallback getBreaker resetBreaker getErrorGroup getDelivery redeliver getBackfill abortBackfill rollbackJob retryJob backfillJob putCalendar putJob listMails getMail".split(
     " ",
   ),
 );
