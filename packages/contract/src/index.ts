@@ -197,7 +197,7 @@ export {
   queryHints,
   querySpellings,
 } from "./spellings/table.js";
-export { hasOtherSpelling, hintForParameter, jobInOurSpelling, translateQuery } from "./spellings/translate.js";
+export { hasOtherSpelling, hintForParameter, inOurSpelling, translateQuery } from "./spellings/translate.js";
 export type { TaskInfo, TaskInfoList } from "./resources/task.js";
 export type { Warning } from "./resources/warning.js";
 export {

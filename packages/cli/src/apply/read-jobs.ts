@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
-import { type JobCreate, jobInOurSpelling, keyPattern, plainRequest } from "@carillon/contract";
+import { inOurSpelling, type JobCreate, keyPattern, plainRequest } from "@carillon/contract";
 import { CarillonError, isObject } from "@carillon/core";
 import { usageError } from "../exit-codes.js";
 import { readFileText } from "../flags.js";
@@ -117,7 +117,7 @@ function desiredJob({ place, body }: DeclaredJob, now: number): DesiredJob | str
 
 /** A schedule that counts from the request would be another one on each apply. */
 function scheduleFault(body: DeclaredJob["body"]): string | null {
-  const { schedule } = jobInOurSpelling(body);
+  const { schedule } = inOurSpelling(body, "job");
   const isSaid = isObject(schedule) && lasting.some((kind) => kind in schedule);
   if (isSaid) return null;
   return `its schedule must be one of ${lasting.join(", ")}, because the same file is applied repeatedly.`;

@@ -42,9 +42,12 @@ export function translateBody(body: unknown, kind: SpelledBody, findings: Findin
   return rows.reduce((translated, row) => translateField(translated, row, findings), body);
 }
 
-/** The body of a job in our spelling, for readers who leave its faults to the check that follows. */
-export function jobInOurSpelling(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const translated = translateBody({ ...body }, "job", new Findings());
+/** A body in our spelling, for readers who leave its faults to the check that follows. */
+export function inOurSpelling(
+  body: Readonly<Record<string, unknown>>,
+  kind: SpelledBody,
+): Readonly<Record<string, unknown>> {
+  const translated = translateBody({ ...body }, kind, new Findings());
   return isObject(translated) ? translated : body;
 }
 

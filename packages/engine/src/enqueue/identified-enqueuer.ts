@@ -132,6 +132,7 @@ export class IdentifiedEnqueuer {
   }
 
   async #insert(run: NewRun, spec: EnqueueSpec): Promise<Accepted> {
+    if (spec.dedupe !== undefined) throw new Error("A run with a dedupe key cannot be identified by its caller's key.");
     if (startsAtOnce(spec)) return acceptedNow(run, await this.#deps.runsNow.add(run));
     const stored = await insertChecked(this.#context.db, this.#deps.statements, run);
     announceStored(this.#context.wakeups, [{ run, stored }]);
@@ -156,9 +157,13 @@ class RunExists extends Error {
   readonly code = "23505";
 }
 
-/** Throws idempotency_key_reused for the run of another request, which only a caller that makes its own keys can cause. */
-function repeated({ task, queue, payload }: EnqueueSpec, run: RunView | undefined): Accepted {
-  if (run?.task === task && run.queue === queue && isDeepStrictEqual(run.payload, payload))
+/**
+ * Throws idempotency_key_reused for the run of another request, which only a caller that makes its own keys can cause. The queue may be a
+ * default of the task that changed between the two calls, so it is not compared.
+ */
+function repeated({ task, payload }: EnqueueSpec, run: RunView | undefined): Accepted {
+  // As it is stored: JSON has no -0.
+  if (run?.task === task && isDeepStrictEqual(run.payload, JSON.parse(JSON.stringify(payload))))
     return { id: run.id, isNew: true, created: null };
   const detail = "This Idempotency-Key was used for another request; use a new key for each request.";
   throw new CarillonError("idempotency_key_reused", detail);

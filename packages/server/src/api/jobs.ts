@@ -116,9 +116,9 @@ export function jobHandlers(options: ApiOptions) {
 export function jobReplays(options: ApiOptions): Replays {
   const responses = new JobResponses(options);
   return {
-    async createJob({ jobs = [] }, { namespace, legacySpelling }) {
+    async createJob({ jobs = [] }, call) {
       const id = formatId("job", jobs[0] ?? "");
-      return responses.created(await responses.find(namespace, id), { namespace, legacySpelling });
+      return responses.created(await responses.find(call.namespace, id), shownTo(call));
     },
     async createJobs({ jobs = [] }, call) {
       const items = readBatch(options, call);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  inOurSpelling,
   limits,
   type Operation,
   readCallback,
@@ -24,6 +25,7 @@ import {
   type EnqueueSpec,
   formatId,
   idOfItem,
+  isObject,
   type Instant,
   isFinal,
   latenessOf,
@@ -116,10 +118,14 @@ export function runHandlers(options: ApiOptions) {
   });
 }
 
-/** Runs whose requests name neither a time nor a dedupe key. What a task's worker registered must not matter: it may change between two calls. */
+/**
+ * Runs whose requests name neither a time nor a dedupe key, in any spelling. What a task's worker registered must not matter: it may change
+ * between two calls.
+ */
 function namesNoTime(run: unknown): boolean {
-  if (typeof run !== "object" || run === null) return true;
-  return datedFields.every((name) => !Object.hasOwn(run, name));
+  if (!isObject(run)) return true;
+  const ours = inOurSpelling(run, "run");
+  return datedFields.every((name) => !Object.hasOwn(ours, name));
 }
 
 const datedFields = ["delay", "run_at", "dedupe"] as const satisfies readonly (keyof RunCreate)[];

@@ -110,7 +110,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           return send(
             reply,
             await (hasTimeLimit(operation)
-              ? withTimeout(maxCallMs, work, () => refuseSlowCall(operation, call))
+              ? withTimeout(maxCallMs, work, () => refuseSlowCall(operation, call, request))
               : work),
           );
         },
@@ -153,9 +153,11 @@ function hasTimeLimit({ rateClass, waits, streams }: Operation): boolean {
 }
 
 /** The work of the call goes on. */
-function refuseSlowCall(operation: Operation, call: Call<Operation>): never {
+function refuseSlowCall(operation: Operation, call: Call<Operation>, request: FastifyRequest): never {
   const slow = new CarillonError("database_timeout", `The call did not finish within ${maxCallMs} ms.`);
-  throw isWrite(operation) ? new UnknownOutcome(howToRepeat(operation, call), slow) : slow;
+  if (!isWrite(operation)) throw slow;
+  const isKeyed = takesIdempotencyKey(operation) && keyAndBody(operation, call, request).key !== undefined;
+  throw new UnknownOutcome(howToRepeat(operation, isKeyed ? { ...call, isKeyed } : call), slow);
 }
 
 /** A call occupies its budget until its work has ended, even if its caller has disconnected. */
@@ -261,7 +263,10 @@ function responder(
   };
 }
 
-/** The key of a call, from its header or from the member of the body that may stand for it, and the body without that member. */
+/**
+ * The key of a call, from its header or from the member of the body that may stand for it, and the body without that member. The key that a
+ * client generates for each call gives way to the one that its caller chose.
+ */
 function keyAndBody(
   { idempotencyField: field }: Operation,
   { body }: Call<Operation>,
@@ -271,11 +276,11 @@ function keyAndBody(
   if (field === undefined || !isObject(body) || !Object.hasOwn(body, field)) return { key, body };
   const { [field]: inBody, ...rest } = body;
   if (typeof inBody !== "string") throw refused(`/${field}`, "field_invalid", "Must be a string.");
-  if (key !== undefined && key !== inBody) {
+  if (key !== undefined && key !== inBody && idOfGeneratedKey(key) === null) {
     const detail = "Means the same as the header Idempotency-Key, which has another value. Send only one of them.";
     throw refused(`/${field}`, "field_invalid", detail);
   }
-  return { key: key ?? idempotencyKeyOf(inBody), body: rest };
+  return { key: idempotencyKeyOf(inBody), body: rest };
 }
 
 /** Reads leave no outcome open, even if they write something on the way, such as a cached total. */

@@ -38,6 +38,51 @@ describe("a call with a key that a client made", () => {
     expect(await rows("idempotency_key")).toBe(0);
   });
 
+  it("keeps the dedupe key and the time of a run that names them in the words of other systems", async () => {
+    const run = { task: "unserved", idempotency_key: "order-1" };
+    const first = (await post("/v1/runs", run, newKey())).json<RunCreated>();
+    const second = (await post("/v1/runs", run, newKey())).json<RunCreated>();
+    expect([second.id, second.is_new]).toEqual([first.id, false]);
+    const batch = (await post("/v1/runs:batchCreate", { runs: [run, { task: "unserved" }] }, newKey())).json<{
+      results: readonly { id: string; is_new: boolean }[];
+    }>();
+    expect(batch.results[0]).toMatchObject({ id: first.id, is_new: false });
+    const later = (
+      await post("/v1/runs", { task: "unserved", schedule_time: "2099-01-01T00:00:00Z" }, newKey())
+    ).json<Run>();
+    expect(later).toMatchObject({ status: "scheduled", run_at: "2099-01-01T00:00:00.000Z" });
+    expect(await rows("far_future_run")).toBe(1);
+    await api.database.query({ text: "delete from carillon.far_future_run" });
+    await api.database.query({ text: "delete from carillon.run" });
+    await api.database.query({ text: "delete from carillon.idempotency_key" });
+  });
+
+  it("gives way to the key that the caller of POST /v1/jobs wrote into the body", async () => {
+    const job = { task: "unserved", schedule: { cron: "0 0 1 1 *" }, idempotency_key: "mine" };
+    const first = await post("/v1/jobs", job, newKey());
+    const second = await post("/v1/jobs", job, newKey());
+    expect([first.statusCode, second.statusCode]).toEqual([201, 201]);
+    expect(second.json<Run>().id).toBe(first.json<Run>().id);
+    expect(second.headers["idempotent-replayed"]).toBe("true");
+    const other = await post("/v1/jobs", job, "not-generated");
+    expect(refusalOf(other)).toMatchObject({ status: 400, code: "field_invalid" });
+    await api.database.query({ text: "delete from carillon.idempotency_key" });
+  });
+
+  it("finds its run again although the queue that the task names has changed, and with a payload of -0", async () => {
+    const key = newKey();
+    const send = (queue: string) =>
+      api.call({
+        method: "POST",
+        url: "/v1/runs",
+        headers: { ...json, "idempotency-key": key },
+        payload: `{"task":"unserved","queue":"${queue}","payload":{"n":-0}}`,
+      });
+    const [first, second] = [await send("default"), await send("other")];
+    expect(second.json<Run>().id).toBe(first.json<Run>().id);
+    await api.database.query({ text: "delete from carillon.run" });
+  });
+
   it("gets its run again after the run has ended, and no second one", async () => {
     const key = newKey();
     const { id } = (await post("/v1/runs", { task: "unserved", payload: 7 }, key)).json<Run>();
