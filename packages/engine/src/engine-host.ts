@@ -1,5 +1,5 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import { loadStatements, type Queryable, shardStore } from "@carillon/store";
+import { loadStatements, pause, type Queryable, shardStore } from "@carillon/store";
 import { DatabaseTimeline } from "./cluster/detection/database-timeline.js";
 import { Engine } from "./engine.js";
 import type { EngineOptions } from "./options.js";
@@ -41,15 +41,25 @@ export class EngineHost {
     return this.#engine;
   }
 
+  /** If the history is left meanwhile, it resolves with the engine of the next one, or while that is still being started. */
   async start(): Promise<void> {
-    const { history } = this.#options.database;
+    const { database } = this.#options;
+    const { history } = database;
+    const { generation } = history;
     history.settleBy(
       (session) => this.#checkTimeline(session),
       () => this.#replaceOnce(),
     );
-    const engine = await this.#startEngine();
-    await this.#checkTimeline(this.#options.database);
-    this.#engine = engine;
+    try {
+      const engine = await this.#startEngine();
+      if (generation === history.generation) this.#engine = engine;
+      else await engine.abandon().catch(this.#report);
+      await this.#checkTimeline(database);
+    } catch (error) {
+      // A replacement may be under way or done: the caller, who got no engine, could not stop it.
+      await this.stop().catch(this.#report);
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
@@ -72,11 +82,12 @@ export class EngineHost {
   }
 
   async #replace(): Promise<void> {
-    const { database } = this.#options;
+    const { database, timers } = this.#options;
     while (!this.#stopping.signal.aborted && this.#generation !== database.history.generation) {
       const old = this.#engine;
       this.#engine = null;
-      await old?.abandon();
+      // Its handle is refused: what it could not end does not reach the rows.
+      await old?.abandon().catch(this.#report);
       try {
         await Promise.race([database.waitUntilUp(), this.#stopped]);
         if (this.#stopping.signal.aborted) return;
@@ -84,11 +95,14 @@ export class EngineHost {
         this.#engine = await this.#startEngine();
       } catch (error) {
         this.#generation = -1;
-        this.#options.onEvent?.({ type: "loop.failed", loop: "coordinator", error });
-        await this.#pause();
+        this.#report(error);
+        await pause(retryMs, timers, this.#stopping.signal);
       }
     }
   }
+
+  readonly #report = (error: unknown): void =>
+    this.#options.onEvent?.({ type: "loop.failed", loop: "coordinator", error });
 
   async #startEngine(): Promise<Engine> {
     const { database } = this.#options;
@@ -97,21 +111,10 @@ export class EngineHost {
     try {
       await engine.start();
     } catch (error) {
-      await engine.abandon();
+      await engine.abandon().catch(this.#report);
       throw error;
     }
     return engine;
-  }
-
-  #pause(): Promise<void> {
-    const { timers } = this.#options;
-    return new Promise((resolve) => {
-      const timer = timers.setTimeout(resolve, retryMs);
-      this.#stopping.signal.addEventListener("abort", () => {
-        timers.clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 }
 

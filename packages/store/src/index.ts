@@ -51,6 +51,7 @@ export { DatabaseClock } from "./db/database-clock.js";
 export type { Capabilities, Database, DatabaseLoad, Listening } from "./db/database.js";
 export { type PgErrorClass, classifyPgError, isDatabaseAway, isFaultOfRows, sqlStateOf } from "./db/errors.js";
 export type { Hint } from "./db/listen-notify.js";
+export { pause } from "./db/health.js";
 export { type WaitOptions, openDatabase, waitForDatabase, writeProbe } from "./db/open-database.js";
 export type { DatabaseEvent, DatabaseOptions, Random, Timeouts } from "./db/options.js";
 export { jsonOrNull, jsonParam, timestampParam } from "./db/parameters.js";

@@ -137,7 +137,12 @@ export class ServedSessions {
 
   #lose(session: WorkerSession): void {
     this.forget(session);
-    session.events.onLost();
+    try {
+      session.events.onLost();
+    } catch (error) {
+      // The other workers have to register again, too.
+      this.#context.loopFailed("workers", error);
+    }
   }
 
   #newSession(id: string, namespaceId: number, served: Served): WorkerSession {
