@@ -11,7 +11,8 @@ import {
 
 /** Delivers runs that are stored for a worker of this process, by a call. */
 export interface LocalDelivery {
-  stored(at: Instant): void;
+  /** `fence`: of the worker's claims. */
+  stored(claim: { readonly at: Instant; readonly fence: number }): void;
   /** The runs were not stored for the worker, or the outcome is unknown. */
   failed(): void;
 }
@@ -61,13 +62,13 @@ export class DirectInsert {
     if (delivery === null && toGateway === null) return null;
     offers.use(offer, runs.length);
     try {
-      const { at, isAssigned } = await store.insert(batch, offer, { toGateway, ifQueued: queuedNoticeFor(runs) });
-      if (isAssigned) delivery?.stored(at);
+      const { at, fence } = await store.insert(batch, offer, { toGateway, ifQueued: queuedNoticeFor(runs) });
+      if (fence !== null) delivery?.stored({ at, fence });
       else {
         delivery?.failed();
         offers.refused(offer);
       }
-      return { at, isAssigned };
+      return { at, isAssigned: fence !== null };
     } catch (error) {
       delivery?.failed();
       throw error;

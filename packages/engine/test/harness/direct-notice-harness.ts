@@ -183,13 +183,13 @@ export class DirectNoticeHarness {
   async store(offered: SlotOffer, number = 1) {
     const run = this.#run();
     const noNotices = { toGateway: null, ifQueued: null };
-    const { at, isAssigned } = await this.h.store.directRuns.insert(toRunBatch([run]), offered, noNotices);
-    if (!isAssigned) throw new Error("the run was queued");
+    const { at, fence } = await this.h.store.directRuns.insert(toRunBatch([run]), offered, noNotices);
+    if (fence === null) throw new Error("the run was queued");
     const { channel } = new TestChannel();
     channel.serve({ id: "me", arrivals: undefined as never });
     channel.start(this.#secret);
     const encrypted = channel.noticeFor(offered, number, [run])?.payload ?? "";
-    return { id: run.id, at, encrypted, notice: `runs ${at} ${encrypted}` };
+    return { id: run.id, at, encrypted, notice: `runs ${at} ${fence} ${encrypted}` };
   }
 
   /** Stores a run as the gateway's own node does. `answer`: the outcome of the statement once it is committed. */

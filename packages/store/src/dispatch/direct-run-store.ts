@@ -22,12 +22,15 @@ export interface DirectRunPlace {
 }
 
 export interface DirectRunStore {
-  /** Stores a homogeneous batch as claimed by the session that offered slots, or as queued if the offer does not hold any more. */
+  /**
+   * Stores a homogeneous batch as claimed by the session that offered slots, or as queued if the offer does not hold any more.
+   * `fence`: of these claims; null: the runs were queued.
+   */
   insert(
     batch: RunBatch,
     offer: SlotOffer,
     notices: DirectNotices,
-  ): Promise<{ readonly at: Instant; readonly isAssigned: boolean }>;
+  ): Promise<{ readonly at: Instant; readonly fence: number | null }>;
   /** The runs among these that were stored for a session and that it still holds. */
   read(sessionId: string, ids: readonly string[]): Promise<ClaimedRun[]>;
   /** All runs of these lanes that the sessions hold. Reads the lanes' live runs. */
@@ -55,10 +58,10 @@ export function directRunStore(db: Queryable, statements: Statements, hot: Query
         channel: ifQueued?.channel ?? null,
         notice: ifQueued?.payload ?? null,
       });
-      type Row = { created_at: Instant; is_assigned: boolean };
+      type Row = { created_at: Instant; fence: number | null };
       const [row] = (await db.query<Row>(insert, params)).rows;
       if (row === undefined) throw new Error("run.insert_direct returned no row");
-      return { at: row.created_at, isAssigned: row.is_assigned };
+      return { at: row.created_at, fence: row.fence };
     },
     async read(sessionId, ids) {
       return (await hot.query<ClaimedRow>(read, read.values({ sessionId, ids }))).rows.map(toClaimedRun);

@@ -3,7 +3,8 @@
 --   stage   a generated column of run: 1 queued or running, 2 waits for its time, 3 blocked. It is the predicate of the partial indexes
 --   solo    the lane's runs are assigned only to a slot that is free at once, with the start recorded
 --   fence   the low 32 bits count the claims of the run, the rest (fence_floor of the session) counts the histories of the database: after a
---           failover the row may not show the last claims, and the next claim must have another fence than each of them
+--           failover the row may not show the last claims, and the next claim must have another fence than each of them. A run that is
+--           stored for a session (run.insert_direct) is claimed once by that
 --   seat    the index of a claimed run's session in :waiting_session_ids, from 1
 --   from_rank, max_runs   of each lane a claim reads the first runs from this rank on
 --
@@ -247,7 +248,8 @@ where state = 'running' and session_id = any (:session_ids::uuid[]);
 select
   --+ run.claimed_columns
 from carillon.run
-where id = any (:ids::uuid[]) and state = 'running' and session_id = :session_id and fence = 1 and claimed_at = created_at;
+where id = any (:ids::uuid[]) and state = 'running' and session_id = :session_id and fence % 4294967296 = 1
+  and claimed_at = created_at;
 
 -- name: run.find_direct
 -- purpose: the runs of these lanes that were stored for sessions and that these have held since, for a gateway that may have missed
@@ -258,7 +260,7 @@ from unnest(:lanes::int[], :namespace_ids::int[]) as wanted (lane, namespace_id)
 cross join lateral (
   select run.id, run.session_id from carillon.run
   where run.lane = wanted.lane and run.namespace_id = wanted.namespace_id and run.stage = 1 and run.state = 'running'
-    and run.session_id = any (:session_ids::uuid[]) and run.fence = 1 and run.claimed_at = run.created_at
+    and run.session_id = any (:session_ids::uuid[]) and run.fence % 4294967296 = 1 and run.claimed_at = run.created_at
   offset 0
 ) run;
 

@@ -109,9 +109,10 @@ select statement_timestamp() as created_at,
 -- purpose: as run.insert_homogeneous, for a session that offered slots: the runs are stored as claimed by it, so that no claim follows.
 --   If the session is gone, if another gateway serves it, or if limits were set since, they are stored as queued. The session's gateway
 --   is notified in the first case, all gateways in the second. The claimed_at of such a claim is the created_at of the run
+--   The fence is the first of its history: in another one that a failover ended, a run may have been stored under the same id
 -- fence: primary key; as any claim it needs its session's row (key share lock) with this gateway and no later revision of limits in it
 with taker as materialized (
-  select id from carillon.worker_session
+  select id, fence_floor + 1 as fence from carillon.worker_session
   where id = :session_id::uuid and gateway_id = :gateway_id::uuid and limits_revision <= :limits_revision::bigint
   for key share
 ), made as (
@@ -119,7 +120,7 @@ with taker as materialized (
                             trigger, task, queue, payload, policy, labels, owner, fence, session_id, claimed_at)
   select new_run.id, new_run.id, :namespace_id::int, new_run.shard, :lane::int, case when taker.id is null then 'queued' else 'running' end,
          :priority::smallint, new_run.rank, statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', :task::text,
-         :queue::text, new_run.payload, :policy::json, :labels::jsonb, :owner::text, case when taker.id is null then 0 else 1 end,
+         :queue::text, new_run.payload, :policy::json, :labels::jsonb, :owner::text, coalesce(taker.fence, 0),
          taker.id, case when taker.id is not null then statement_timestamp() end
   from (
     --+ run.own_values
@@ -128,11 +129,12 @@ with taker as materialized (
 )
 select statement_timestamp() as created_at,
        --+ run.ids_unused
-       taker.id is not null as is_assigned,
+       taker.fence,
        case
          when taker.id is not null and :gateway_channel::text is not null
            then pg_notify(:gateway_channel::text,
-                          'runs ' || floor(date_part('epoch', statement_timestamp()) * 1000) || ' ' || :gateway_notice::text)::text
+                          'runs ' || floor(date_part('epoch', statement_timestamp()) * 1000) || ' ' || taker.fence || ' '
+                            || :gateway_notice::text)::text
          when taker.id is null and :notice::text is not null then pg_notify(:channel::text, :notice::text)::text
        end as notified
 from (select 1) one left join taker on true;

@@ -2,7 +2,15 @@ import { type Database, jsonParam, type Listening, type NewRun, type Notice, typ
 import type { EngineContext } from "../../context.js";
 import type { LocalDelivery, SlotOffers } from "../../enqueue/direct-insert.js";
 import type { DirectArrivals } from "./direct-arrivals.js";
-import { NoticeCipher, readNotice, readOffer, toDirectRun, writeNotice, writeOffer } from "./direct-messages.js";
+import {
+  type DirectClaim,
+  NoticeCipher,
+  readNotice,
+  readOffer,
+  toDirectRun,
+  writeNotice,
+  writeOffer,
+} from "./direct-messages.js";
 
 type ChannelContext = Pick<EngineContext, "loopFailed"> & { readonly db: Pick<Database, "listen" | "notify"> };
 
@@ -82,9 +90,9 @@ export class DirectChannel {
     const payloads = runs.map((run) => jsonParam(run.payload));
     const notice = { from: this.gatewayId, sessionId, lane, namespaceId, ids, use: null, runs: null };
     const expected = this.#served.arrivals.expect(notice);
-    const direct = (at: number) => (run: NewRun, place: number) =>
-      toDirectRun({ ...run, payload: payloads[place] ?? "null", session: sessionId, at });
-    return { stored: (at) => expected.stored(runs.map(direct(at))), failed: () => expected.failed() };
+    const direct = (claim: DirectClaim) => (run: NewRun, place: number) =>
+      toDirectRun({ ...run, payload: payloads[place] ?? "null", session: sessionId, ...claim });
+    return { stored: (claim) => expected.stored(runs.map(direct(claim))), failed: () => expected.failed() };
   }
 
   get #served(): ServedGateway {
@@ -95,12 +103,13 @@ export class DirectChannel {
   /** Nothing is thrown here: it would end the connection that listens, or the process. */
   #receive(text: string): void {
     try {
-      const [kind = "", first = "", second = ""] = text.split(" ", 3);
-      const decrypted = this.#cipher?.decrypt(channelOf(this.gatewayId), kind === "runs" ? second : first) ?? null;
+      const [kind = "", first = "", second = "", third = ""] = text.split(" ", 4);
+      const decrypted = this.#cipher?.decrypt(channelOf(this.gatewayId), kind === "runs" ? third : first) ?? null;
       if (decrypted === null) return;
       const offer = kind === "offer" ? readOffer(decrypted) : null;
-      const at = Number(first);
-      const notice = kind === "runs" && Number.isFinite(at) ? readNotice(decrypted, at) : null;
+      const claim = { at: Number(first), fence: Number(second) };
+      const isOfRuns = kind === "runs" && Number.isFinite(claim.at) && Number.isSafeInteger(claim.fence);
+      const notice = isOfRuns ? readNotice(decrypted, claim) : null;
       if (offer !== null) this.#offers.put(offer);
       if (notice !== null) this.#served.arrivals.receive(notice);
     } catch (error) {

@@ -4,8 +4,8 @@ import { type ClaimedRun, jsonOrNull, jsonParam, type NewRun, type SlotOffer } f
 import type { DirectNotice } from "./direct-arrivals.js";
 
 /** A node ignores messages of other versions: its scan finds the runs. */
-const version = 1;
-/** NOTIFY takes less than 8,000 bytes; encrypted, three become four, and the statement writes a time before them. */
+const version = 2;
+/** NOTIFY takes less than 8,000 bytes; encrypted, three become four, and the statement writes a time and a fence before them. */
 const maxBytes = 5_900;
 
 type RunFields = readonly [id: string, rank: number, payload: string];
@@ -55,21 +55,27 @@ function contentOf(runs: readonly NewRun[]): NoticeFields[7] {
   };
 }
 
-/** `at`: when the runs were stored. null: not of this version. */
-export function readNotice(text: string, at: Instant): DirectNotice | null {
+/** When runs were stored for a worker, and the fence of its claims: as the statement that stores them answers. */
+export interface DirectClaim {
+  readonly at: Instant;
+  readonly fence: number;
+}
+
+/** null: not of this version. */
+export function readNotice(text: string, { at, fence }: DirectClaim): DirectNotice | null {
   const [of, from, sessionId, lane, namespaceId, token, number, content] = JSON.parse(text) as NoticeFields;
   if (of !== version) return null;
   const place = { from, sessionId, lane, namespaceId, use: { token, number, at } };
   if (!("runs" in content)) return { ...place, ids: content, runs: null };
   const policy = content.policy === null ? {} : (JSON.parse(content.policy) as RunPolicy);
-  const same = { lane, namespaceId, policy, priority: content.priority, session: sessionId, at };
+  const same = { lane, namespaceId, policy, priority: content.priority, session: sessionId, at, fence };
   const runs = content.runs.map(([id, rank, payload]) => toDirectRun({ ...same, id, rank, payload }));
   return { ...place, ids: runs.map((run) => run.id), runs };
 }
 
 interface StoredRun extends Pick<
   ClaimedRun,
-  "id" | "namespaceId" | "lane" | "policy" | "rank" | "priority" | "session"
+  "id" | "namespaceId" | "lane" | "policy" | "rank" | "priority" | "session" | "fence"
 > {
   readonly payload: string;
   readonly at: Instant;
@@ -77,7 +83,7 @@ interface StoredRun extends Pick<
 
 /** A run as the statement that stores it for a worker leaves it. */
 export function toDirectRun(stored: StoredRun): ClaimedRun {
-  const { id, namespaceId, lane, session, payload, policy, rank, priority, at } = stored;
+  const { id, namespaceId, lane, session, payload, policy, fence, rank, priority, at } = stored;
   return {
     id,
     jobId: id,
@@ -88,7 +94,7 @@ export function toDirectRun(stored: StoredRun): ClaimedRun {
     policy,
     spent: 0,
     losses: 0,
-    fence: 1,
+    fence,
     rank,
     priority,
     runAt: at,

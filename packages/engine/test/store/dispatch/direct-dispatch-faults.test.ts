@@ -177,12 +177,12 @@ describe("database roles that may only connect", () => {
     const lanes = { text: "select id from carillon.lane where queue = 'default' and task = 'work'" };
     const lane = (await h.db.query<{ id: number }>(lanes)).rows[0]?.id;
     const content = { priority: 4, policy: null, runs: [[newId(), 0, "666"]] };
-    const word = JSON.stringify([1, storing.gateway.id, session, lane, 1, "token", 1, content]);
-    const offer = JSON.stringify([1, { lane, namespaceId: 1, gatewayId: newId(), sessionId: session, count: 9 }]);
+    const word = JSON.stringify([2, storing.gateway.id, session, lane, 1, "token", 1, content]);
+    const offer = JSON.stringify([2, { lane, namespaceId: 1, gatewayId: newId(), sessionId: session, count: 9 }]);
     const texts = [word, offer, "", "null", "[]", "{", "x".repeat(5_000)];
     for (const id of gateways())
       for (const text of texts.flatMap((one) => [one, Buffer.from(one).toString("base64")]))
-        for (const head of ["", "runs", `runs ${Date.now()}`, "runs NaN", "offer", "what"])
+        for (const head of ["", "runs", `runs ${Date.now()} 1`, "runs NaN 1", "runs 1", "offer", "what"])
           await outsider.say(id, `${head} ${text}`);
     await untilRead();
     expect(h.begins(666)).toEqual([]);
@@ -206,7 +206,7 @@ describe("database roles that may only connect", () => {
         for (const text of before) {
           const encrypted = text.split(" ").at(-1) ?? "";
           await outsider.say(id, text);
-          for (const time of [0, Date.now() + 60_000, "soon"]) await outsider.say(id, `runs ${time} ${encrypted}`);
+          for (const time of [0, Date.now() + 60_000, "soon"]) await outsider.say(id, `runs ${time} 1 ${encrypted}`);
           await outsider.say(id, `offer ${encrypted}`);
         }
     };

@@ -40,8 +40,8 @@ const notices: DirectNotices = {
 
 async function insert(over: Partial<SlotOffer> = {}, toSend = notices, count = 1) {
   const runs = Array.from({ length: count }, (_, n) => newRun(lane, { payload: { n }, rank: n }));
-  const { at, isAssigned } = await h.store.directRuns.insert(toRunBatch(runs), { ...offer, ...over }, toSend);
-  return { ids: runs.map((run) => run.id), at, isAssigned };
+  const { at, fence } = await h.store.directRuns.insert(toRunBatch(runs), { ...offer, ...over }, toSend);
+  return { ids: runs.map((run) => run.id), at, fence, isAssigned: fence !== null };
 }
 
 interface Row {
@@ -83,8 +83,8 @@ describe("direct inserts", () => {
     expect(isAssigned).toBe(true);
     expect(await rows(ids)).toEqual([running(), running(), running()]);
     const [notice = "", ...more] = await notified();
-    const [channel, kind, when, what] = notice.split(" ");
-    expect([channel, kind, what, more]).toEqual(["direct", "runs", "them", []]);
+    const [channel, kind, when, under, what] = notice.split(" ");
+    expect([channel, kind, under, what, more]).toEqual(["direct", "runs", "1", "them", []]);
     expect(Number(when)).toBe(at);
     const [held] = (await h.store.claims.held([session])).filter((run) => run.id === ids[0]);
     expect(held).toMatchObject({ id: ids[0], jobId: ids[0], fence: 1, spent: 0, losses: 0, trigger: "once", session });

@@ -24,6 +24,22 @@ describe("received notices", () => {
     expect(await n.isEnded(id)).toBe(true);
   });
 
+  it.each(["a notice", "the scan"])(
+    "a gateway assigns runs that were stored for its worker in a later history under the fence of their rows, by %s [INV-2]",
+    async (by) => {
+      const { gateway, assigned, offered, receive, session } = await n.serve();
+      const text = "update carillon.worker_session set fence_floor = $2 where id = $1";
+      await n.h.db.query({ text }, [session, 7 * 2 ** 32]);
+      const { id, notice } = await n.store(offered);
+      n.passedMs += laterMs;
+      if (by === "a notice") receive(notice);
+      else await gateway.scan();
+      await n.readsFollowed();
+      expect(assigned).toMatchObject([{ runId: id, fence: 7 * 2 ** 32 + 1 }]);
+      expect([...(await gateway.complete(session, assigned.map(success)))]).toEqual([id]);
+    },
+  );
+
   it("a gateway that receives a direct notice assigns no run again when the notice is repeated, while it runs and after it ended [INV-2]", async () => {
     const { gateway, assigned, offered, receive, session } = await n.serve();
     const { id, at, encrypted, notice } = await n.store(offered);
@@ -31,7 +47,7 @@ describe("received notices", () => {
     receive(notice);
     await gateway.complete(session, assigned.map(success));
     expect(await n.isEnded(id)).toBe(true);
-    for (const time of [at, at + 60_000, at - 60_000, "soon"]) receive(`runs ${time} ${encrypted}`);
+    for (const time of [at, at + 60_000, at - 60_000, "soon"]) receive(`runs ${time} 1 ${encrypted}`);
     await n.readsFollowed();
     expect(timesOf(assigned, id)).toBe(1);
   });
@@ -208,7 +224,7 @@ describe("verification", () => {
     await until(() => timesOf(assigned, id) > 0);
     await gateway.complete(session, assigned.map(success));
     expect(await n.isEnded(id)).toBe(true);
-    receive(`runs ${at + 60_000} ${encrypted}`);
+    receive(`runs ${at + 60_000} 1 ${encrypted}`);
     await n.readsFollowed();
     expect(timesOf(assigned, id)).toBe(1);
   });

@@ -104,8 +104,8 @@ describe("the direct channel", () => {
     const delivery = direct.expectLocal(offerOf("here"), [run]);
     const place = { sessionId: "s", lane: run.lane, namespaceId: run.namespaceId };
     expect(local).toEqual([["expects", { from: "here", ...place, ids: [run.id], use: null, runs: null }]]);
-    delivery?.stored(5);
-    expect(local[1]).toMatchObject(["stored", [{ id: run.id, session: "s", fence: 1, runAt: 5 }]]);
+    delivery?.stored({ at: 5, fence: 8 });
+    expect(local[1]).toMatchObject(["stored", [{ id: run.id, session: "s", fence: 8, runAt: 5 }]]);
     direct.expectLocal(offerOf("here"), [run])?.failed();
     expect(local[3]).toEqual(["failed"]);
   });
@@ -115,7 +115,7 @@ describe("the direct channel", () => {
     const payload = { step: 1 };
     const delivery = direct.expectLocal(offerOf("here"), [newRun({ payload })]);
     payload.step = 2;
-    delivery?.stored(5);
+    delivery?.stored({ at: 5, fence: 8 });
     expect(local[1]).toMatchObject(["stored", [{ payload: '{"step":1}' }]]);
   });
 
@@ -127,9 +127,9 @@ describe("the direct channel", () => {
   it("receives runs for its workers with the storing node, the use of the offer and the time", () => {
     const [here, there] = [connected(), connected("there")];
     const notice = here.direct.noticeFor(offerOf("there"), 6, [run]);
-    there.listening.receive(`runs 5 ${notice?.payload}`);
+    there.listening.receive(`runs 5 8 ${notice?.payload}`);
     const use = { token: "t", number: 6, at: 5 };
-    const runs = [{ id: run.id, fence: 1, runAt: 5 }];
+    const runs = [{ id: run.id, fence: 8, runAt: 5 }];
     expect(there.notices).toMatchObject([{ from: "here", sessionId: "s", ids: [run.id], use, runs }]);
   });
 
@@ -138,7 +138,7 @@ describe("the direct channel", () => {
     const payloads = ["a".repeat(5_000), "a".repeat(8_000), "日".repeat(1_800)];
     for (const payload of payloads) {
       const notice = direct.noticeFor(offerOf("there"), 1, [newRun({ payload })]);
-      expect(`runs 1700000000123 ${notice?.payload}`.length).toBeLessThan(8_000);
+      expect(`runs 1700000000123 ${Number.MAX_SAFE_INTEGER} ${notice?.payload}`.length).toBeLessThan(8_000);
     }
   });
 
@@ -167,17 +167,19 @@ describe("a message on a node's direct channel", () => {
     ["nothing", ""],
     ["an unknown kind", "something 1"],
     ["no content", "offer"],
-    ["no content of runs", "runs 5"],
+    ["no content of runs", "runs 5 8"],
     ["garbage", "offer \u0000 ä"],
-    ["garbage of runs", "runs x AAAA"],
+    ["garbage of runs", "runs x 8 AAAA"],
     ["an offer in plain text", `offer ${offer}`],
-    ["runs in plain text", `runs 5 ${notice}`],
-    ["plain text that is only written otherwise", `runs 5 ${Buffer.from(notice).toString("base64")}`],
+    ["runs in plain text", `runs 5 8 ${notice}`],
+    ["plain text that is only written otherwise", `runs 5 8 ${Buffer.from(notice).toString("base64")}`],
     ["an offer by another secret", `offer ${encrypted(offer, channel, randomBytes(32))}`],
-    ["runs by another secret", `runs 5 ${encrypted(notice, channel, randomBytes(32))}`],
-    ["a message for another node", `runs 5 ${encrypted(notice, "carillon_to_there")}`],
-    ["an offer of another version", `offer ${encrypted(JSON.stringify([2, offerOf("far")]))}`],
-    ["runs of another version", `runs 5 ${encrypted(JSON.stringify([2, "far", {}]))}`],
+    ["runs by another secret", `runs 5 8 ${encrypted(notice, channel, randomBytes(32))}`],
+    ["a message for another node", `runs 5 8 ${encrypted(notice, "carillon_to_there")}`],
+    ["an offer of another version", `offer ${encrypted(JSON.stringify([1, offerOf("far")]))}`],
+    ["runs of another version", `runs 5 8 ${encrypted(JSON.stringify([1, "far", {}]))}`],
+    ["runs without a fence", `runs 5 ${encrypted(notice)}`],
+    ["runs with a fence that is no number", `runs 5 x ${encrypted(notice)}`],
     ["another kind of text", `other ${encrypted(offer)}`],
   ])("is ignored: %s", (_what, text) => {
     const { listening, notices, offers, errors } = connected();
@@ -188,15 +190,15 @@ describe("a message on a node's direct channel", () => {
   it("is received if it is encrypted for the channel", () => {
     const { listening, notices, offers, errors } = connected();
     listening.receive(`offer ${encrypted(offer)}`);
-    listening.receive(`runs 5 ${encrypted(notice)}`);
+    listening.receive(`runs 5 8 ${encrypted(notice)}`);
     expect([notices.length, offers.find(run, 1), errors]).toEqual([1, offerOf("far"), []]);
   });
 
-  it.each(["", "{}", "null", "[1]", "[1,", JSON.stringify([1, "far", "s", 7, 1, "t", 1, null])])(
+  it.each(["", "{}", "null", "[2]", "[2,", JSON.stringify([2, "far", "s", 7, 1, "t", 1, null])])(
     "is reported as an error, not thrown, when it is encrypted and no notice: %s",
     (text) => {
       const { listening, notices, errors } = connected();
-      expect(() => listening.receive(`runs 5 ${encrypted(text)}`)).not.toThrow();
+      expect(() => listening.receive(`runs 5 8 ${encrypted(text)}`)).not.toThrow();
       expect([notices.length, errors.length]).toEqual([0, 1]);
     },
   );
@@ -207,10 +209,10 @@ describe("a message on a node's direct channel", () => {
     arrivals.receive = () => {
       throw new Error("the handler failed");
     };
-    expect(() => listening.receive(`runs 5 ${encrypted(notice)}`)).not.toThrow();
+    expect(() => listening.receive(`runs 5 8 ${encrypted(notice)}`)).not.toThrow();
     expect(errors).toEqual([new Error("the handler failed")]);
     arrivals.receive = receive;
-    listening.receive(`runs 5 ${encrypted(notice)}`);
+    listening.receive(`runs 5 8 ${encrypted(notice)}`);
     expect(notices).toHaveLength(1);
   });
 });

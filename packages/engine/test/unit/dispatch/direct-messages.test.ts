@@ -12,11 +12,11 @@ import { newRun } from "../../harness/new-run.js";
 
 const place = { sessionId: "s", lane: 7, namespaceId: 1 };
 const offer: SlotOffer = { ...place, gatewayId: "g", limitsRevision: 0, token: "t", count: 9 };
-const at = 1_700_000_000_123;
+const [at, fence] = [1_700_000_000_123, 5 * 2 ** 32 + 1];
 const maxBytes = 5_900;
 
 const textOf = (runs: readonly NewRun[]): string => writeNotice("here", offer, 3, runs) ?? "";
-const noticeOf = (runs: readonly NewRun[]) => readNotice(textOf(runs), at);
+const noticeOf = (runs: readonly NewRun[]) => readNotice(textOf(runs), { at, fence });
 
 describe("a direct notice as text", () => {
   it.each([
@@ -32,7 +32,7 @@ describe("a direct notice as text", () => {
     const policy = { retry: { maxAttempts: 2 } };
     const run = newRun({ payload, policy, rank: -5, priority: 2 });
     const use = { token: "t", number: 3, at };
-    const runs = [toDirectRun({ ...run, payload: jsonParam(payload), session: "s", at })];
+    const runs = [toDirectRun({ ...run, payload: jsonParam(payload), session: "s", at, fence })];
     expect(noticeOf([run])).toEqual({ from: "here", ...place, ids: [run.id], use, runs });
     expect(runs).toMatchObject([{ session: "s", runAt: at, policy, rank: -5, priority: 2 }]);
   });
@@ -42,9 +42,9 @@ describe("a direct notice as text", () => {
     expect(noticeOf(runs)?.runs?.map((run) => run.payload)).toEqual(["null", '"a\\ufffdb"', '{"b":[1]}']);
   });
 
-  it("has each run under its first claim, with no try spent", () => {
+  it("has each run under the first claim of its history, with no try spent", () => {
     const notice = noticeOf([1, 2, 3].map((rank) => newRun({ id: `id-${rank}`, rank })));
-    const first = { fence: 1, spent: 0, losses: 0, isStarted: false, isStopped: false, deadline: null, policy: {} };
+    const first = { fence, spent: 0, losses: 0, isStarted: false, isStopped: false, deadline: null, policy: {} };
     expect(notice?.ids).toEqual(["id-1", "id-2", "id-3"]);
     expect(notice?.runs).toMatchObject(
       [1, 2, 3].map((rank) => ({ ...first, id: `id-${rank}`, jobId: `id-${rank}`, rank })),
@@ -59,9 +59,15 @@ describe("a direct notice as text", () => {
     const max = Math.floor((maxBytes - empty) / bytes);
     const [fits, long] = [max, max + 1].map((letters) => textOf([newRun({ payload: letter.repeat(letters) })]));
     expect(Buffer.byteLength(fits ?? "")).toBeGreaterThan(maxBytes - bytes);
-    expect(readNotice(fits ?? "", at)?.runs).toHaveLength(1);
+    expect(readNotice(fits ?? "", { at, fence })?.runs).toHaveLength(1);
     const use = { token: "t", number: 3, at };
-    expect(readNotice(long ?? "", at)).toEqual({ from: "here", ...place, ids: [newRun().id], use, runs: null });
+    expect(readNotice(long ?? "", { at, fence })).toEqual({
+      from: "here",
+      ...place,
+      ids: [newRun().id],
+      use,
+      runs: null,
+    });
   });
 
   it("has only ids of many runs, and is not written for too many", () => {
@@ -72,15 +78,16 @@ describe("a direct notice as text", () => {
 
   it("is not read when it has another version", () => {
     const [version, ...rest] = JSON.parse(textOf([newRun()])) as unknown[];
-    expect(readNotice(JSON.stringify([version, ...rest]), at)).not.toBeNull();
-    expect(readNotice(JSON.stringify([2, ...rest]), at)).toBeNull();
-    expect(readNotice(JSON.stringify([2, { other: "form" }]), at)).toBeNull();
+    expect(readNotice(JSON.stringify([version, ...rest]), { at, fence })).not.toBeNull();
+    // Version 1: its runs have no fence of their own.
+    for (const other of [1, 3]) expect(readNotice(JSON.stringify([other, ...rest]), { at, fence })).toBeNull();
+    expect(readNotice(JSON.stringify([3, { other: "form" }]), { at, fence })).toBeNull();
   });
 });
 
 describe("a slot offer as text", () => {
   it("is read as it was written, if it has this version", () => {
     expect(readOffer(writeOffer(offer))).toEqual(offer);
-    expect(readOffer(JSON.stringify([2, offer]))).toBeNull();
+    for (const other of [1, 3]) expect(readOffer(JSON.stringify([other, offer]))).toBeNull();
   });
 });

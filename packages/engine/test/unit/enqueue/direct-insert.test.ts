@@ -1,7 +1,7 @@
 import { ManualClock } from "@carillon/core";
-import type { DirectNotices, Notice, SlotOffer } from "@carillon/store";
+import type { DirectNotices, DirectRunStore, Notice, SlotOffer } from "@carillon/store";
 import { describe, expect, it } from "vitest";
-import { DirectInsert, type DirectInserted, SlotOffers } from "../../../src/enqueue/direct-insert.js";
+import { DirectInsert, SlotOffers } from "../../../src/enqueue/direct-insert.js";
 import { newRun } from "../../harness/new-run.js";
 
 const run = newRun();
@@ -27,13 +27,13 @@ interface Given {
   /** The notice for the other node. */
   readonly notice?: Notice | null;
   /** The answer of the statement. */
-  readonly answer?: () => Promise<DirectInserted>;
+  readonly answer?: () => ReturnType<DirectRunStore["insert"]>;
 }
 
 const toGateway: Notice = { channel: "to g", payload: "runs" };
 
 /** A worker offered two slots for runs of the lane, unless the test says otherwise. */
-function setUp({ isOwn = true, notice = toGateway, answer = async () => ({ at: 42, isAssigned: true }) }: Given = {}) {
+function setUp({ isOwn = true, notice = toGateway, answer = async () => ({ at: 42, fence: 8 }) }: Given = {}) {
   const clock = new ManualClock();
   const offers = new SlotOffers(() => clock.monotonic());
   offers.put(offered);
@@ -54,7 +54,10 @@ function setUp({ isOwn = true, notice = toGateway, answer = async () => ({ at: 4
       expectLocal: (_offer, runs) => {
         if (!isOwn) return null;
         local.push(`expects ${runs.length}`);
-        return { stored: (at) => void local.push(`stored at ${at}`), failed: () => void local.push("failed") };
+        return {
+          stored: ({ at, fence }) => void local.push(`stored at ${at} under ${fence}`),
+          failed: () => void local.push("failed"),
+        };
       },
       noticeFor: (_offer, number) => {
         numbers.push(number);
@@ -135,7 +138,7 @@ describe("DirectInsert", () => {
     expect(local).toEqual(["expects 2"]);
     expect(await inserting).toEqual({ at: 42, isAssigned: true });
     expect(stored).toEqual([{ offer: offered, notices: { toGateway: null, ifQueued: hint } }]);
-    expect([local, numbers]).toEqual([["expects 2", "stored at 42"], []]);
+    expect([local, numbers]).toEqual([["expects 2", "stored at 42 under 8"], []]);
   });
 
   it("a direct insert notifies another node only by the statement, with a growing number", async () => {
@@ -147,7 +150,7 @@ describe("DirectInsert", () => {
   });
 
   it("a direct insert drops the offer when the worker is gone and its runs were queued", async () => {
-    const { inserter, stored, local, left } = setUp({ answer: async () => ({ at: 42, isAssigned: false }) });
+    const { inserter, stored, local, left } = setUp({ answer: async () => ({ at: 42, fence: null }) });
     expect(await inserter.insert([run])).toEqual({ at: 42, isAssigned: false });
     expect(stored[0]?.notices.ifQueued).toEqual(hint);
     expect([local, left()]).toEqual([["expects 1", "failed"], 0]);
