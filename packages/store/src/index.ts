@@ -44,7 +44,7 @@ export {
   nodeLockStatements,
   readClusterLevel,
 } from "./cluster/node-store.js";
-export type { Fence, HeldShard, TimelineRow, ShardRow, ShardStore } from "./cluster/shard-store.js";
+export type { Fence, HeldShard, OtherTimeline, TimelineRow, ShardRow, ShardStore } from "./cluster/shard-store.js";
 export { shardStore } from "./cluster/shard-store.js";
 export { Coalescer, type CoalescerOptions, type Outcome } from "./db/coalescer.js";
 export { DatabaseClock } from "./db/database-clock.js";

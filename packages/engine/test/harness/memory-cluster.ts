@@ -104,7 +104,7 @@ export class MemoryCluster {
       rememberTimeline: async (timeline) => {
         this.#remembered ??= timeline;
       },
-      voidAll: async (timeline, remembered) => this.#void(timeline, remembered),
+      voidAll: async ({ timeline, remembered }) => this.#void(timeline, remembered),
     };
   }
 

@@ -23,6 +23,9 @@ export interface TimelineRow {
   readonly fences: number;
 }
 
+/** A timeline in which the shards were not last owned, as read. */
+export type OtherTimeline = Pick<TimelineRow, "timeline" | "fences"> & { readonly remembered: string };
+
 export interface ShardStore {
   list(): Promise<ShardRow[]>;
   /** Differs after every change of a row. */
@@ -36,9 +39,9 @@ export interface ShardStore {
   rememberTimeline(timeline: string): Promise<void>;
   /**
    * Takes every shard from its owner and removes every node and every worker session, unless another node did so first; epochs, revisions
-   * and fences jump, the fences beyond those that the caller knows.
+   * and fences jump, the fences first, beyond those that the caller knows.
    */
-  voidAll(timeline: string, remembered: string, knownFences: number): Promise<boolean>;
+  voidAll(seen: OtherTimeline, knownFences: number): Promise<boolean>;
 }
 
 export function shardStore(db: Queryable, statements: Statements): ShardStore {
@@ -49,6 +52,7 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
   const release = statements.get("shard.release");
   const timeline = statements.get("shard.timeline");
   const rememberTimeline = statements.get("shard.remember_timeline");
+  const raiseFences = statements.get("shard.raise_fences");
   const voidAll = statements.get("shard.void_all");
   return {
     async list() {
@@ -79,8 +83,9 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
     async rememberTimeline(value) {
       await db.query(rememberTimeline, rememberTimeline.values({ timeline: value }));
     },
-    async voidAll(value, remembered, knownFences) {
-      const values = voidAll.values({ timeline: value, remembered, knownFences });
+    async voidAll({ timeline: value, remembered, fences: seenFences }, knownFences) {
+      await db.query(raiseFences, raiseFences.values({ remembered, seenFences, knownFences }));
+      const values = voidAll.values({ timeline: value, remembered, seenFences });
       return (await db.query(voidAll, values)).rowCount > 0;
     },
   };

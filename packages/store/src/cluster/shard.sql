@@ -63,24 +63,32 @@ select
 -- fence: no timeline is stored yet
 insert into carillon.setting (name, value) values ('database_timeline', :timeline) on conflict (name) do nothing;
 
+-- name: shard.raise_fences
+-- purpose: before shard.void_all, raises the high part of fences beyond all values that the lost timeline may have reached. Two standbys
+--   that are promoted one after the other may each have lost the jump before: so it jumps from the highest value that this node knows, by a
+--   random number of steps. A statement of its own: it waits for each session.open that read the old value, and shard.void_all must see
+--   the sessions of these
+-- fence: the value as read with the timeline, so that of several nodes one raises it
+update carillon.revision
+set value = greatest(value, :known_fences::bigint) + (1 + floor(random() * 127))::bigint * 4294967296
+where name = 'fences' and value = :seen_fences::bigint
+  and exists (select from carillon.setting where name = 'database_timeline' and value = :remembered);
+
 -- name: shard.void_all
 -- purpose: a node that finds the database in another timeline ends everything that rests on the lost one: it removes every owner, every node
---   and every worker session, so that nodes and workers register again and the runs of the sessions are rescued. Epochs, revisions and the
---   high part of fences jump beyond all values that the lost timeline may have reached. Two standbys that are promoted one after the other
---   may each have lost the jump before: so the fences jump from the highest value that this node knows, by a random number of steps
--- fence: the remembered timeline, so that one node does it
+--   and every worker session, so that nodes and workers register again and the runs of the sessions are rescued. Epochs and revisions jump
+--   beyond all values that the lost timeline may have reached
+-- fence: the remembered timeline, so that one node does it; the fences are raised, also on the server that a pooler may have changed since
 with changed as materialized (
-  update carillon.setting set value = :timeline where name = 'database_timeline' and value = :remembered returning name
+  update carillon.setting set value = :timeline
+  where name = 'database_timeline' and value = :remembered
+    and exists (select from carillon.revision where name = 'fences' and value > :seen_fences::bigint)
+  returning name
 ),
 removed_nodes as (delete from carillon.node where exists (select from changed)),
 removed_sessions as (delete from carillon.worker_session where exists (select from changed)),
 revised as (
-  update carillon.revision
-  set value = case name
-    when 'fences' then greatest(value, :known_fences::bigint) + (1 + floor(random() * 127))::bigint * 4294967296
-    else value + 1048576
-  end
-  where exists (select from changed)
+  update carillon.revision set value = value + 1048576 where name <> 'fences' and exists (select from changed)
 ),
 locked as materialized (select id from carillon.shard where exists (select from changed) order by id for update)
 update carillon.shard set owner = null, epoch = shard.epoch + 1048576 from locked where shard.id = locked.id;

@@ -1,15 +1,15 @@
 -- name: session.open
 -- purpose: registers a worker; `namespaces` is null if it serves only its own
--- fence: the id is new; the share lock on the revision's row orders it with changes of limits: one of the two sees the other. The floor
---   of fences changes only in the transaction that ends every session
+-- fence: the id is new; the share locks on the revisions order it with changes of limits and with shard.raise_fences: one of the two sees
+--   the other. Both values are of the locked rows: a subquery would read the floor as it was before the statement waited
 insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
                                      labels, versions, weights, is_spot, namespaces, limits_revision, fence_floor)
 select :id, :namespace_id, :name, :queues, :tasks, :slots, :node_id, :gateway_id, clock_timestamp(), clock_timestamp(), :labels::jsonb,
-       :versions::jsonb, :weights::jsonb, :is_spot, :namespaces, revision.value,
-       (select value from carillon.revision where name = 'fences')
-from carillon.revision
-where revision.name = 'limits'
-for share;
+       :versions::jsonb, :weights::jsonb, :is_spot, :namespaces, limits.value,
+       fences.value
+from carillon.revision fences cross join carillon.revision limits
+where fences.name = 'fences' and limits.name = 'limits'
+for share of fences, limits;
 
 -- name: session.adopt
 -- purpose: makes another gateway claim for a worker; claims under way end first, since they lock its row

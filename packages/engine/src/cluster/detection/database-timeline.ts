@@ -36,7 +36,7 @@ export class DatabaseTimeline {
     const wentBack = flushed < this.#flushed;
     if (remembered === null) await this.#shards.rememberTimeline(timeline);
     const isOther = remembered !== null && (remembered !== timeline || wentBack);
-    const voided = isOther && (await this.#shards.voidAll(timeline, remembered, this.#fences ?? 0));
+    const voided = isOther && (await this.#shards.voidAll({ timeline, remembered, fences }, this.#fences ?? 0));
     if (voided) this.#onEvent({ type: "database.timeline_changed", timeline, previous: remembered });
     const now = voided ? (await this.#shards.timeline()).fences : fences;
     const before = this.#fences;

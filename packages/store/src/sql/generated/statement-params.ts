@@ -270,10 +270,11 @@ export interface StatementParams {
   readonly "session.touch": "id";
   readonly "session.views": "namespaceId" | "id" | "before" | "limit";
   readonly "shard.drop": "owner" | "shards";
+  readonly "shard.raise_fences": "knownFences" | "seenFences" | "remembered";
   readonly "shard.release": "owner";
   readonly "shard.remember_timeline": "timeline";
   readonly "shard.take": "shards" | "epochs" | "owner";
-  readonly "shard.void_all": "timeline" | "remembered" | "knownFences";
+  readonly "shard.void_all": "timeline" | "remembered" | "seenFences";
   readonly "task.newer": "revision";
   readonly "task.register": "namespaceIds" | "names" | "defaults";
   readonly "upstream_end.count": "jobId";
